@@ -5,7 +5,7 @@ pub mod sockjs;
 pub mod sse;
 pub mod stomp;
 
-use sonagi_wire::http1::{self, Asked, Keep, Reader};
+use sonagi_wire::http1::{self, Keep, Reader, RequestKind};
 use sonagi_wire::websocket::{self, Decoder, Event, Opcode, Role};
 use sonagi_wire::{engineio, socketio};
 
@@ -173,7 +173,7 @@ pub struct Answer {
 }
 
 /// What a reader makes of these pieces, and then, if `ends`, of the peer's end.
-pub fn answered(asked: Asked, keep: Keep, pieces: &[&[u8]], ends: bool) -> Answer {
+pub fn answered(asked: RequestKind, keep: Keep, pieces: &[&[u8]], ends: bool) -> Answer {
     let mut reader = Reader::new(asked, keep);
     let mut violation = pieces.iter().find_map(|piece| reader.feed(piece).err());
     let mut is_cut_short = false;
@@ -191,7 +191,8 @@ pub fn answered(asked: Asked, keep: Keep, pieces: &[&[u8]], ends: bool) -> Answe
 /// First byte: what was asked, what is kept, and whether the peer ends its side; second: the pieces; the rest is the stream.
 pub fn http1_response(input: &[u8]) {
     let [options, cut, stream @ ..] = input else { return };
-    let asked = [Asked::Other, Asked::Other, Asked::Head, Asked::Connect][usize::from(options & 3)];
+    let asked = [RequestKind::Other, RequestKind::Other, RequestKind::Head, RequestKind::Connect]
+        [usize::from(options & 3)];
     let keep = Keep { headers: options & 4 == 0, body: if options & 8 == 0 { 1 << 16 } else { 3 } };
     let ends = options & 16 == 0;
     let whole = answered(asked, keep, &[stream], ends);

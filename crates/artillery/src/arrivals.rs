@@ -12,8 +12,8 @@ use crate::user;
 
 /// An arrival this late is not started any more: the generator cannot keep the plan, and says so.
 const MISSED_AFTER_NS: i64 = SECOND_NS;
-/// Users started in a row before those started get a turn. Fewer than the tasks a runtime polls between two looks at its
-/// sockets, so that a flood of arrivals cannot outrun its own users.
+/// Users started in a row before those started get a turn. Fewer than the tasks a runtime polls between two looks at
+/// its sockets, so that a flood of arrivals cannot outrun its own users.
 const ADMITTED_IN_A_ROW: u32 = 32;
 
 /// Starts the shard's arrivals when they are planned and returns when the last of its users has ended. `mine` picks the

@@ -1,11 +1,13 @@
-//! What a user's connection has received up to now, so that another one can take up where it broke off.
+//! The position of a user's connection in what it has received, so that another one can continue there.
 //!
-//! Two kinds: a link's own, which only its protocol can read (an event's id, a poll's `next`), and a number in the messages
-//! themselves, found as stamps are: by substring search in the raw text, and only in runs whose plan names its member.
+//! Two kinds: a link's own, which only its protocol can read (an event's id, a poll's `next`), and a number in the
+//! messages themselves, found as stamps are: by substring search in the raw text, and only in runs whose plan names its
+//! member.
 //!
-//! The decision to question is which messages count. In a run that tracks delivery only those that carry a stamp move the
-//! number on, because an acknowledgement may tell of a number before the messages that lead up to it have come; a
-//! connection that breaks off in between would skip them. What the target says on joining sets a number that is not there yet.
+//! The decision to question is which messages count. In a run that tracks delivery only those that carry a stamp move
+//! the number on, because an acknowledgement may tell of a number before the messages that lead up to it have come; a
+//! connection that breaks off in between would skip them. What the target says on joining sets a number that is not
+//! there yet.
 
 use memchr::memmem::Finder;
 use serde_json::Value;
@@ -70,12 +72,12 @@ impl Cursor {
         }
     }
 
-    /// What a link takes up from.
+    /// The position that a link continues from.
     pub(crate) fn for_link(&self) -> Option<&str> {
         self.of_link.as_deref()
     }
 
-    /// What `$cursor` is worth.
+    /// The value of `$cursor`.
     pub(crate) fn value(&self) -> Value {
         match (&self.of_link, self.largest) {
             (Some(text), _) => Value::from(&**text),

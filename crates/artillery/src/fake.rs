@@ -1,8 +1,8 @@
-//! Made-up data for templates: names, addresses, words. Drawn from the user's own random numbers, so that a run with the same
-//! seed makes up the same.
+//! Made-up data for templates: names, addresses, words. Drawn from the user's own random numbers, so that a run with
+//! the same seed makes up the same.
 //!
-//! The names are those of Artillery's plugin `fake-data`, which has its data from Faker: the module's name and the function's in
-//! one word. Of its several hundred functions these are the ones that requests are made of.
+//! The names are those of Artillery's plugin `fake-data`, which has its data from Faker: the module's name and the
+//! function's in one word. Of its several hundred functions these are the ones that requests are made of.
 
 use fake::Fake as _;
 use fake::faker::{
@@ -12,7 +12,7 @@ use fake::rand::TryRng;
 use std::convert::Infallible;
 use std::fmt;
 
-/// One kind of made-up data.
+/// A kind of made-up data.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Fake {
     index: u8,

@@ -21,8 +21,8 @@ pub(crate) fn endpoint_prefix(given: &str) -> String {
     if given.is_empty() { format!("plugins.{METRICS_BY_ENDPOINT}") } else { given.to_owned() }
 }
 
-/// Every number of a run: by Artillery's name (`vusers.failed`, `http.response_time.p95`, `errors.ECONNREFUSED`) and by its path in
-/// the summary.
+/// Every number of a run: by Artillery's name (`vusers.failed`, `http.response_time.p95`, `errors.ECONNREFUSED`) and by
+/// its path in the summary.
 pub fn figures(run: &Summary) -> Figures {
     let mut measured = run.names();
     measured.retain(|name, _| !name.starts_with("errors."));

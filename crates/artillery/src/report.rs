@@ -1,7 +1,8 @@
-//! A run as Artillery tells it: the printed summary, dotted names and dots up to the value, so that scripts which read that
-//! output go on; and the report in JSON that its `-o` writes ([`Periods`]).
+//! A run as Artillery tells it: the printed summary, dotted names and dots up to the value, so that scripts which read
+//! that output go on; and the report in JSON that its `-o` writes ([`Periods`]).
 //!
-//! Nothing is computed here: the names and values are [`Metrics`], of which the console prints Artillery's own families.
+//! Nothing is computed here: the names and values are [`Metrics`], of which the console prints Artillery's own
+//! families.
 
 mod periods;
 
@@ -37,8 +38,8 @@ fn score(run: &Summary) -> Option<(f64, &'static str)> {
     Some((apdex.score?, apdex.ranking()?))
 }
 
-/// The thresholds, as Artillery lists its checks, and the verdict with its reasons. Not part of [`summary`], whose readers
-/// know only Artillery's lines. Ends with a newline.
+/// The thresholds, as Artillery lists its checks, and the verdict with its reasons. Not part of [`summary`], whose
+/// readers know only Artillery's lines. Ends with a newline.
 pub fn checks(run: &Summary) -> String {
     let mut out = String::new();
     if !run.thresholds.is_empty() {

@@ -19,11 +19,11 @@ use tokio::time::Instant;
 use crate::arrivals;
 use crate::names;
 use crate::plan::{Plan, Step};
-use crate::processor::{Kept, Said, Sidecar, Unloaded};
-use crate::shard::{MOST_LIVING, Shard, Shared, hear};
+use crate::processor::{LoadedProcessor, Said, Sidecar, Unloaded};
+use crate::shard::{MOST_LIVING, RunShared, Shard, hear};
 use crate::tagged;
 use crate::user::User;
-use crate::values::Common;
+use crate::values::RunValues;
 
 /// How long opening a pool's connections may hold up the start.
 const WARM_UP: Duration = Duration::from_secs(10);
@@ -44,8 +44,8 @@ pub struct Options {
     pub started: String,
     /// When error statuses fail the run.
     pub fail_on_status: FailOnStatus,
-    /// What came of the plan's processor before the run ([`crate::exports`]): its first shard takes it over.
-    pub processor: Kept,
+    /// The plan's processor, if it was loaded before the run ([`crate::exports`]): the first shard takes it over.
+    pub processor: LoadedProcessor,
 }
 
 impl Default for Options {
@@ -56,7 +56,7 @@ impl Default for Options {
             source_addresses: Vec::new(),
             started: String::new(),
             fail_on_status: FailOnStatus::default(),
-            processor: Kept::default(),
+            processor: LoadedProcessor::default(),
         }
     }
 }
@@ -74,7 +74,7 @@ pub enum Error {
     SourceAddress {
         /// The address asked for.
         address: IpAddr,
-        /// What the system says of it.
+        /// The system's error.
         cause: std::io::Error,
     },
     /// The run could not be carried out; its functions could not be had, say.
@@ -161,16 +161,16 @@ fn header(plan: &Plan, options: &Options) -> Header {
 /// A plan under way, as its threads share it.
 struct Artillery {
     plan: Arc<Plan>,
-    shared: Arc<Shared>,
+    shared: Arc<RunShared>,
     metrics: Arc<Registry>,
     /// Where operations with tags are sampled, by `TaggedId`.
     tagged: Vec<TaggedSeries>,
     net: NetOptions,
     /// For who loads the processor first.
-    processor: Kept,
+    processor: LoadedProcessor,
     /// The run's tag in stamps: 24 bits that tell its messages from those of other runs.
     tag: u32,
-    /// What the `before` flow set.
+    /// The variables that the `before` flow set.
     before_variables: OnceLock<Vec<(String, Value)>>,
 }
 
@@ -185,7 +185,7 @@ impl Artillery {
         };
         let (metrics, tagged) = tagged::metrics(&plan);
         Artillery {
-            shared: Arc::new(Shared::new(&plan.load, options.seed, MOST_LIVING)),
+            shared: Arc::new(RunShared::new(&plan.load, options.seed, MOST_LIVING)),
             plan: Arc::new(plan),
             metrics: Arc::new(metrics),
             tagged,
@@ -200,7 +200,7 @@ impl Artillery {
     async fn functions(
         &self,
         kernel: &Rc<sonagi_engine::Shard>,
-        common: &Common,
+        common: &RunValues,
         task: Option<&Flow>,
     ) -> Result<Option<Rc<Sidecar>>, Unloaded> {
         let may_call = task.is_none_or(|flow| flow.iter().any(Step::calls_functions));
@@ -218,7 +218,7 @@ impl Artillery {
 /// A flow that one user walks once.
 type Flow = Vec<Step>;
 
-/// What a flow that is walked once left.
+/// The result of a flow that is walked once.
 struct Walked {
     variables: Vec<(String, Value)>,
     is_complete: bool,
@@ -250,7 +250,7 @@ impl Dialect for Artillery {
         kernel.recorder.borrow_mut().tell_apart(&self.tagged);
         let pool = self.plan.http.pool.map(|connections| Rc::new(Pool::new(connections)));
         let before = self.before_variables.get().cloned().unwrap_or_default();
-        let common = Common::new(Arc::clone(&self.plan), before, self.tag);
+        let common = RunValues::new(Arc::clone(&self.plan), before, self.tag);
         let processor = self.functions(kernel, &common, task).await?;
         if let Some(pool) = pool.as_ref().filter(|_| task.is_none() && self.plan.http.warm) {
             warm(pool, kernel, &self.plan).await;

@@ -21,14 +21,14 @@ const MOST_DRAWN: f64 = 1e7;
 pub enum Load {
     /// Users arrive when planned, whatever the target does (Artillery's phases).
     Open {
-        /// One after the other.
+        /// The phases, one after the other.
         phases: Vec<Phase>,
         /// How arrivals are spread within a phase.
         spacing: Spacing,
     },
     /// A population of users iterates its scenario again and again.
     Closed {
-        /// One after the other.
+        /// The stages, one after the other.
         stages: Vec<Stage>,
     },
 }
@@ -45,7 +45,7 @@ pub enum Spacing {
 /// A stretch of an open run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Phase {
-    /// As the script calls it.
+    /// The script's name for it.
     pub name: Option<String>,
     /// Its length.
     pub duration: Duration,
@@ -71,11 +71,11 @@ pub enum Shape {
     Pause,
 }
 
-/// A stretch of a closed run: the population moves linearly from `from` (default: where the last stage ended, 0 at first)
-/// to `users`.
+/// A stretch of a closed run: the population moves linearly from `from` (default: where the last stage ended, 0 at
+/// first) to `users`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stage {
-    /// As the script calls it.
+    /// The script's name for it.
     pub name: Option<String>,
     /// Its length.
     pub duration: Duration,
@@ -85,7 +85,7 @@ pub struct Stage {
     pub users: u64,
 }
 
-/// One user's planned start.
+/// A user's planned start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Arrival {
     /// Position in the schedule, from 0.
@@ -107,8 +107,8 @@ impl Load {
         }
     }
 
-    /// How many arrivals there are. None for a closed run, whose users iterate as often as they can, and for one of so many
-    /// Poisson arrivals that only drawing them would tell (about ten million).
+    /// How many arrivals there are. None for a closed run, whose users iterate as often as they can, and for one of so
+    /// many Poisson arrivals that only drawing them would tell (about ten million).
     pub fn planned(&self, seed: u64) -> Option<u64> {
         match self {
             Load::Open { phases, spacing: Spacing::Even } => {

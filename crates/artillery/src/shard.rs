@@ -1,7 +1,8 @@
-//! A load thread as its users see it: the run's plan and what they share, beside the kernel's clock, network, record and log.
+//! A load thread as its users see it: the run's plan and what they share, beside the kernel's clock, network, record
+//! and log.
 //!
-//! Nothing here is shared with other shards but a handful of atomics ([`Shared`]) that are touched when a user arrives or
-//! a stamp is drawn, never when a message comes in.
+//! Nothing here is shared with other shards but a handful of atomics ([`RunShared`]) that are touched when a user
+//! arrives or a stamp is drawn, never when a message comes in.
 
 use sonagi_engine::delivery::Rooms;
 use sonagi_engine::{Level, LogLine, Speaker};
@@ -17,15 +18,15 @@ use crate::cursor::Sought;
 use crate::plan::Plan;
 use crate::processor::{Said, Sidecar};
 use crate::schedule::Load;
-use crate::values::Common;
+use crate::values::RunValues;
 
 /// Users that may be alive on a shard at once, those that drain included. An arrival beyond it is missed: a target that
-/// answers more slowly than users arrive would otherwise fill the machine's memory with users who wait for it, and the run
-/// would still claim to keep its plan.
+/// answers more slowly than users arrive would otherwise fill the machine's memory with users who wait for it, and the
+/// run would still claim to keep its plan.
 pub(crate) const MOST_LIVING: u64 = 100_000;
 
-/// What shards have in common.
-pub(crate) struct Shared {
+/// The common part of all shards.
+pub(crate) struct RunShared {
     pub(crate) rooms: Rooms,
     /// Users so far: the next one's member number.
     pub(crate) members: AtomicU32,
@@ -38,15 +39,15 @@ pub(crate) struct Shared {
     pub(crate) most_living: u64,
 }
 
-impl Shared {
-    /// Of a run that begins.
-    pub(crate) fn new(load: &Load, seed: u64, most_living: u64) -> Shared {
+impl RunShared {
+    /// The common part for a run that begins.
+    pub(crate) fn new(load: &Load, seed: u64, most_living: u64) -> RunShared {
         // The row after those of the arrivals: only a closed run's iterations need more.
         let next_row = match load {
             Load::Open { .. } => 0,
             Load::Closed { .. } => load.arrivals(seed).count() as u64,
         };
-        Shared {
+        RunShared {
             rooms: Rooms::default(),
             members: AtomicU32::new(0),
             next_row: AtomicU64::new(next_row),
@@ -57,18 +58,18 @@ impl Shared {
     }
 }
 
-/// One shard; all its users hold it by `Rc`. It has all that the kernel's has.
+/// A shard of the run; all its users hold it by `Rc`. It dereferences to the kernel's shard.
 pub(crate) struct Shard {
     kernel: Rc<sonagi_engine::Shard>,
     pub(crate) pool: Option<Rc<Pool>>,
     processor: Option<Rc<Sidecar>>,
-    pub(crate) common: Rc<Common>,
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) common: Rc<RunValues>,
+    pub(crate) shared: Arc<RunShared>,
     /// Where messages say how far their receiver has come.
     pub(crate) sought: Option<Sought>,
     /// Variables that had no value and have been told of.
     pub(crate) told_unset: RefCell<Vec<Box<str>>>,
-    /// What of functions has been told of.
+    /// The functions whose failures were reported already.
     pub(crate) told_functions: RefCell<Vec<Box<str>>>,
     living: Rc<Living>,
 }
@@ -87,8 +88,8 @@ impl Shard {
         kernel: Rc<sonagi_engine::Shard>,
         pool: Option<Rc<Pool>>,
         processor: Option<Rc<Sidecar>>,
-        common: Common,
-        shared: Arc<Shared>,
+        common: RunValues,
+        shared: Arc<RunShared>,
     ) -> Rc<Shard> {
         let plan = &common.plan;
         let sought = plan.cursor.as_ref().map(|member| Sought::new(member, plan.delivery.is_some()));
@@ -144,7 +145,7 @@ impl Shard {
     }
 }
 
-/// What a processor says beside its answers goes where it belongs.
+/// Routes a processor's unasked messages.
 pub(crate) fn hear(shard: &sonagi_engine::Shard, said: Said) {
     match said {
         Said::Line(text) => pass_on(shard, Speaker::Engine, None, masked(&text)),

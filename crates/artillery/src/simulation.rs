@@ -1,8 +1,8 @@
 //! The whole engine without kernel and clock: real shards, users and clients over in-memory pipes, on the runtime's own
 //! time. What takes minutes takes milliseconds, every figure is exact, and every instruction is the same in each run.
 //!
-//! Public for those who count the engine's work (`bench/counts`); no run of a user comes here. What it leaves out: threads,
-//! sockets, the kernel's timer and the once-a-second hand-over, because none of them is the same twice.
+//! Public for those who count the engine's work (`bench/counts`); no run of a user comes here. What it leaves out:
+//! threads, sockets, the kernel's timer and the once-a-second hand-over, because none of them is the same twice.
 
 use sonagi_measure::ledger::Sent;
 use sonagi_measure::metrics::MetricStore;
@@ -18,9 +18,9 @@ use tokio::time::Instant;
 use crate::arrivals;
 use crate::names;
 use crate::plan::Plan;
-use crate::shard::{MOST_LIVING, Shard, Shared};
+use crate::shard::{MOST_LIVING, RunShared, Shard};
 use crate::tagged;
-use crate::values::Common;
+use crate::values::RunValues;
 use sonagi_engine::{Control, LogLine};
 use sonagi_transport::clock::Clock;
 use sonagi_transport::http::Pool;
@@ -29,7 +29,7 @@ use sonagi_transport::net::Net;
 #[cfg(test)]
 mod tests;
 
-/// What a simulated run left.
+/// The record of a simulated run.
 #[cfg_attr(not(test), expect(dead_code, reason = "tests look closer than those who count"))]
 struct Simulated {
     summary: Summary,
@@ -43,12 +43,12 @@ struct Simulated {
     waits_ms: Vec<i64>,
     /// Most users counted as connected at one time, looked at every 50 ms. Only tests look: it costs instructions.
     most_connected: u64,
-    /// What `log` steps said.
+    /// The texts of `log` steps.
     said: Vec<String>,
 }
 
-/// Runs a plan to its end on one shard; `server` is handed the far end of each connection, usually to spawn a local task
-/// on it. Call it on a current-thread runtime whose time is paused, or time passes as it does outside.
+/// Runs a plan to its end on one shard; `server` is handed the far end of each connection, usually to spawn a local
+/// task on it. Call it on a current-thread runtime whose time is paused, or time passes as it does outside.
 pub async fn simulate(plan: Plan, control: Control, server: impl Fn(DuplexStream) + 'static) -> Summary {
     simulate_closely(plan, control, server).await.summary
 }
@@ -74,7 +74,7 @@ async fn simulate_within(
     let metrics = Arc::new(metrics);
     let store = MetricStore::new(Arc::clone(&metrics));
     let mut totals = Totals::new(&header, plan.delivery.unwrap_or_default(), store).naming(names::figures);
-    let shared = Arc::new(Shared::new(&plan.load, 1, most_living));
+    let shared = Arc::new(RunShared::new(&plan.load, 1, most_living));
     let mut recorder = Recorder::sharing(plan.operations.len(), plan.scenarios.len(), metrics);
     recorder.tell_apart(&tagged);
     let clock = Clock::simulated(Instant::now());
@@ -85,7 +85,7 @@ async fn simulate_within(
         .run_until(async {
             tokio::task::spawn_local(Rc::clone(&clock).drive());
             let pool = plan.http.pool.map(|connections| Rc::new(Pool::new(connections)));
-            let common = Common::new(Arc::new(plan), Vec::new(), 1);
+            let common = RunValues::new(Arc::new(plan), Vec::new(), 1);
             let net = Rc::new(Net::simulated(server));
             let say = move |line: LogLine| sayer.borrow_mut().push(line.text);
             let kernel = Rc::new(sonagi_engine::Shard::new(Rc::clone(&clock), net, control, recorder, say));

@@ -1,8 +1,8 @@
 //! Operations with tags: what is told apart by them, under which names, and where an operation's end is sampled for it.
 //!
-//! A series goes by the name its metric has without tags, so that what a threshold may say of all requests it may say of some:
-//! `http.response_time{page:list}.p95`. The wholes stay typed blocks ([`sonagi_measure::recorder::Timings`]): only what is told is
-//! sampled, and a run without tags samples nothing.
+//! A series goes by the name its metric has without tags, so that what a threshold may say of all requests it may say
+//! of some: `http.response_time{page:list}.p95`. The wholes stay typed blocks ([`sonagi_measure::recorder::Timings`]):
+//! only what is told is sampled, and a run without tags samples nothing.
 
 use sonagi_measure::metrics::{Kind, Registry, SeriesName, Unit};
 use sonagi_measure::outcome::{Operation, OperationKind};

@@ -11,13 +11,13 @@ mod expect;
 mod flow;
 mod function;
 mod hooked;
-mod mail;
+mod inbox;
 mod memberships;
 mod parallel;
 mod pull;
 mod realtime;
-mod recipe;
 mod reconnect;
+mod reconnect_plan;
 mod refusal;
 mod request;
 mod stomp;
@@ -38,10 +38,10 @@ use std::time::Duration;
 use crate::schedule::Arrival;
 use crate::shard::{Presence, Shard};
 use crate::values::Values;
-use mail::Mail;
+use inbox::Inbox;
 use memberships::Memberships;
 use parallel::Fork;
-use recipe::Recipe;
+use reconnect_plan::ReconnectPlan;
 use sonagi_engine::SECOND_NS;
 use sonagi_engine::delivery::Unanswered;
 use sonagi_transport::clock::Sleep;
@@ -50,33 +50,33 @@ use sonagi_transport::link::Link;
 
 /// How long a closed model's user may go on with an iteration when its time is over.
 const LAST_ITERATION_NS: i64 = 30 * SECOND_NS;
-/// How long a closed model's place stays empty after a user that failed, doubled by each further one that fails there: a
-/// dead service must not be met by as many users as its refusals allow.
+/// How long a closed model's place stays empty after a user that failed, doubled by each further one that fails there:
+/// a dead service must not be met by as many users as its refusals allow.
 const EMPTY_NS: i64 = SECOND_NS / 10;
 const LONGEST_EMPTY_NS: i64 = SECOND_NS;
 
-/// One virtual user.
+/// A virtual user.
 pub(crate) struct User {
     pub(crate) shard: Rc<Shard>,
     pub(crate) values: Values,
     client: Option<Box<Client>>,
-    /// Of branches that have ended.
+    /// HTTP clients of branches that have ended.
     spare_clients: Vec<Client>,
     jar: Jar,
     connection: Option<Box<dyn Link>>,
     /// Rings when the peer has been silent for too long.
     watch: Option<Sleep>,
-    mail: Mail,
+    inbox: Inbox,
     memberships: Option<Box<Memberships>>,
     /// When the next operation is planned.
     due: At,
     /// When the flow is cut off, if ever.
     cut_at: Option<At>,
-    /// How the connection ended although nobody here wanted it to. What came before its end may still be an answer, so it
-    /// is recorded by the next wait that finds none.
+    /// How the connection ended although nobody here wanted it to. What came before its end may still be an answer, so
+    /// it is recorded by the next wait that finds none.
     lost: Option<Box<Loss>>,
-    /// What a lost connection is opened again with.
-    recipe: Option<Box<Recipe>>,
+    /// The plan for reopening a lost connection.
+    reconnect_plan: Option<Box<ReconnectPlan>>,
     /// The operation under way: what cuts the connection off cuts it off.
     under_way: Option<Begun>,
     /// Stamped messages nothing answers, sent within the last settle window, for a cut of our own.
@@ -142,10 +142,11 @@ fn empty_ns(failed: u32) -> i64 {
     }
 }
 
-/// A user's whole life: its flow once, or again and again until the arrival's `until`. Every iteration is a new user with
-/// its own values and memberships; the one before drains beside it.
+/// A user's whole life: its flow once, or again and again until the arrival's `until`. Every iteration is a new user
+/// with its own values and memberships; the one before drains beside it.
 ///
 /// A block instead of an `async fn`, which would keep what it is given twice: here and in its body.
+#[expect(clippy::manual_async_fn, reason = "see above")]
 pub(crate) fn live(
     shard: Rc<Shard>,
     arrival: Arrival,
@@ -211,12 +212,12 @@ impl User {
             jar: Jar::default(),
             connection: None,
             watch: None,
-            mail: Mail::default(),
+            inbox: Inbox::default(),
             memberships: None,
             due,
             cut_at: None,
             lost: None,
-            recipe: None,
+            reconnect_plan: None,
             under_way: None,
             unanswered: Unanswered::default(),
             is_leaving: false,
@@ -261,7 +262,7 @@ impl User {
         !matches!(result, Err(Halt::Failed | Halt::Lost))
     }
 
-    /// What its variables are worth at the end.
+    /// The values of its variables at the end.
     pub(crate) fn into_own_values(self) -> Vec<(String, serde_json::Value)> {
         self.values.into_own()
     }
@@ -387,8 +388,8 @@ impl User {
         Halt::Failed
     }
 
-    /// The connection ended under the user: the operation under way fails with it. One that only listens does not when the
-    /// connection comes back.
+    /// The connection ended under the user: the operation under way fails with it. One that only listens does not when
+    /// the connection comes back.
     fn lose(&mut self, loss: Loss) -> Halt {
         let Loss { failure, detail, is_told } = loss;
         let comes_back = self.is_out() && !self.is_reconnecting();
@@ -458,7 +459,8 @@ impl User {
         self.unanswered.note(stamp, now, rules.settle_ns);
     }
 
-    /// We cut our own connection, or did so since: of what left shortly before, nobody can say how much the target has read.
+    /// We cut our own connection, or did so since: of what left shortly before, nobody can say how much the target has
+    /// read.
     fn doubt_unanswered(&mut self, cut: At) {
         let settle = self.shard.plan().delivery.map_or(0, |rules| rules.settle_ns);
         self.unanswered.doubt(cut, settle, self.shard.recorder.borrow_mut().ledger());

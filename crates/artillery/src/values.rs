@@ -1,4 +1,4 @@
-//! What fills the holes of a user's templates: its variables, its row, its loops, and the stamp of the message at hand.
+//! The values for a user's templates: its variables, its row, its loops, and the stamp of the current message.
 //!
 //! Values all users have in common stay in the plan; a user holds only what is its own, so that ten thousand idle users
 //! stay small.
@@ -20,8 +20,8 @@ use sonagi_transport::net::Failed;
 
 const LETTERS_AND_DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/// What all users of a run see.
-pub(crate) struct Common {
+/// The values that all users of a run see.
+pub(crate) struct RunValues {
     pub(crate) plan: Arc<Plan>,
     /// Set by the `before` flow.
     pub(crate) before: Vec<(String, Value)>,
@@ -31,9 +31,9 @@ pub(crate) struct Common {
     pub(crate) captured_secrets: Vec<String>,
 }
 
-/// One user's own values.
+/// A user's own values.
 pub(crate) struct Values {
-    common: Rc<Common>,
+    common: Rc<RunValues>,
     /// The user's number in the run: its member id in the ledger.
     pub(crate) member: u32,
     pub(crate) rng: fastrand::Rng,
@@ -44,7 +44,7 @@ pub(crate) struct Values {
     pub(crate) loops: Vec<LoopValues>,
     /// Where its next stamped message goes.
     pub(crate) room: Option<Arc<Room>>,
-    /// What the processor knows of the user.
+    /// The processor's knowledge of the user.
     pub(crate) acquaintance: Option<Box<Acquaintance>>,
     /// How far its connection has come.
     pub(crate) cursor: Option<Box<Cursor>>,
@@ -67,7 +67,7 @@ impl From<Unfilled> for Failed {
 
 impl Values {
     /// A user's values at its arrival; `arrival` numbers the rows it gets of payloads in sequence.
-    pub(crate) fn new(common: Rc<Common>, member: u32, arrival: u64, mut rng: fastrand::Rng) -> Values {
+    pub(crate) fn new(common: Rc<RunValues>, member: u32, arrival: u64, mut rng: fastrand::Rng) -> Values {
         let plan = Arc::clone(&common.plan);
         let row = |payload: &crate::plan::Payload, rng: &mut fastrand::Rng| match payload.order {
             _ if payload.rows.is_empty() => 0,
@@ -84,12 +84,12 @@ impl Values {
         Values { own, rows, ..Values::empty(common, member, rng) }
     }
 
-    /// What stands in their place while they are lent to a branch of the user.
+    /// Placeholders for values that are lent to a branch of the user.
     pub(crate) fn hollow(&self) -> Values {
         Values::empty(Rc::clone(&self.common), self.member, fastrand::Rng::with_seed(0))
     }
 
-    fn empty(common: Rc<Common>, member: u32, rng: fastrand::Rng) -> Values {
+    fn empty(common: Rc<RunValues>, member: u32, rng: fastrand::Rng) -> Values {
         Values {
             common,
             member,
@@ -118,12 +118,12 @@ impl Values {
         }
     }
 
-    /// One of the variables the user set itself.
+    /// A variable that the user set itself.
     pub(crate) fn own_value(&self, name: &str) -> Option<Value> {
         self.own.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone())
     }
 
-    /// Every variable that is not the same for all users ([`Common::shared`]), as a function sees it.
+    /// Every variable that is not the same for all users ([`RunValues::shared`]), as a function sees it.
     pub(crate) fn all(&mut self) -> Map<String, Value> {
         let mut all = Map::from_iter([("$uuid".to_owned(), self.uuid().into())]);
         let of_rows = self.common.plan.payloads.iter().filter(|payload| payload.all_as.is_none());
@@ -210,7 +210,7 @@ impl Values {
         Ok(pairs)
     }
 
-    /// What an expression is worth.
+    /// The value of an expression.
     pub(crate) fn value(&mut self, expression: &Expression) -> Result<Value, Unfilled> {
         match expression {
             Expression::Constant(value) => Ok(value.clone()),
@@ -388,7 +388,7 @@ impl Values {
     }
 }
 
-/// What keys and indexes lead to.
+/// The value at the end of a path of keys and indexes.
 fn inner<'v>(value: &'v Value, keys: &[Key]) -> Option<Cow<'v, Value>> {
     let (last, before) = match keys.split_last() {
         Some((Key::Name(name), before)) if name == "length" => (Some(name), before),

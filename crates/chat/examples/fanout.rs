@@ -1,10 +1,10 @@
 //! Measures the service alone: CPU per delivery in one room, and memory per idle connection.
 //!
-//! `cargo run --release -p sonagi-chat --example fanout -- room 500 10` lets 500 members of one room send once a
-//! second for ten seconds, and a fourth argument names a database file to use instead of memory; `… -- idle 10000` opens
-//! idle connections. The service runs in a child process with one worker thread, so its CPU and memory are its own; the
-//! client only counts frames. `FANOUT_TARGET=127.0.0.1:8080 FANOUT_PID=…` measure a server that runs already and takes the
-//! same frames without a token.
+//! `cargo run --release -p sonagi-chat --example fanout -- room 500 10` lets 500 members of one room send once a second
+//! for ten seconds, and a fourth argument names a database file to use instead of memory; `… -- idle 10000` opens idle
+//! connections. The service runs in a child process with one worker thread, so its CPU and memory are its own; the
+//! client only counts frames. `FANOUT_TARGET=127.0.0.1:8080 FANOUT_PID=…` measure a server that runs already and takes
+//! the same frames without a token.
 
 #![allow(clippy::unwrap_used, missing_docs)]
 
@@ -62,7 +62,7 @@ impl Target {
     fn start(users: usize, file: Option<&String>) -> Target {
         if let Ok(address) = std::env::var("FANOUT_TARGET") {
             let pid = std::env::var("FANOUT_PID").unwrap().parse().unwrap();
-            // What our own `serve` printed: its address, then the tokens.
+            // The output of our own `serve`: its address, then the tokens.
             let printed = std::env::var("FANOUT_TOKENS").map(|file| std::fs::read_to_string(file).unwrap());
             let lines = printed.unwrap_or_default();
             let mut tokens: Vec<String> = lines.lines().skip(1).map(str::to_owned).collect();
@@ -183,8 +183,8 @@ async fn room(members: usize, seconds: usize, file: Option<&String>) {
     latencies.sort_unstable();
     let at = |share: f64| latencies[((latencies.len() - 1) as f64 * share) as usize] as f64 / 1000.0;
     println!(
-        "{members} members: {frames} of {due} copies in {:.2} s (sent in {:.2} s), {:.0}/s, service CPU {:.2} s = {:.2} µs a copy, \
-         p50 {:.2} ms p99 {:.2} ms max {:.2} ms, resident {} KiB",
+        "{members} members: {frames} of {due} copies in {:.2} s (sent in {:.2} s), {:.0}/s, service CPU {:.2} s = \
+         {:.2} µs a copy, p50 {:.2} ms p99 {:.2} ms max {:.2} ms, resident {} KiB",
         took.as_secs_f64(),
         sending.as_secs_f64(),
         frames as f64 / took.as_secs_f64(),

@@ -179,7 +179,7 @@ impl Accounts {
         }
     }
 
-    /// Whose valid token this is.
+    /// The user of a valid token.
     pub(crate) fn who(&self, token: &str) -> Option<u64> {
         lock(&self.tokens).who(token, Instant::now())
     }

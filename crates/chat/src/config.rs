@@ -92,13 +92,13 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// So many logins a second of one account, and four times as many at once: people come in waves.
+    /// This many logins a second of one account, and bursts of four times as many: people come in waves.
     pub fn of_logins(per_second: u32) -> Rate {
         Rate { burst: 4.0 * f64::from(per_second), per_second: f64::from(per_second) }
     }
 }
 
-/// What hashing one password costs (Argon2id, one lane).
+/// The cost of hashing one password (Argon2id, one lane).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PasswordCost {
     /// Memory in KiB.
@@ -187,8 +187,8 @@ pub struct Limits {
     pub login_per_address: Option<Rate>,
     /// Passwords verified at once; further logins wait.
     pub logins_at_once: usize,
-    /// What a password's hash costs. The default is far below OWASP's 19 MiB × 2 passes, so that the login of a
-    /// load test measures the service and not Argon2; raise it to study login itself.
+    /// The cost of a password's hash. The default is far below OWASP's 19 MiB × 2 passes, so that the login of a load
+    /// test measures the service and not Argon2; raise it to study login itself.
     pub password_cost: PasswordCost,
     /// How long an access token is valid. Tokens live in memory and end with the process.
     pub token_lifetime: Duration,
@@ -265,15 +265,15 @@ pub enum Error {
     Listen {
         /// The address asked for.
         address: SocketAddr,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// The database could not be opened, read or written.
     #[error("cannot {doing} the message store: {reason}")]
     Store {
-        /// What was being done.
+        /// The attempted operation.
         doing: &'static str,
-        /// What SQLite said.
+        /// SQLite's error.
         reason: String,
     },
     /// Another service has the store.
@@ -284,7 +284,7 @@ pub enum Error {
     StoreInUse {
         /// The database.
         path: PathBuf,
-        /// Who has it.
+        /// The lock's holder.
         holder: String,
     },
     /// The timer of the null mode could not be made.
@@ -298,7 +298,7 @@ pub enum Error {
     Credentials {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
 }

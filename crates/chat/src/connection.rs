@@ -1,4 +1,4 @@
-//! One connection below rooms: its queue, what its task has not written yet, its signs of life, its address.
+//! A connection below rooms: its queue, its unwritten frames, its signs of life, its address.
 
 pub(crate) mod heartbeat;
 pub(crate) mod outbox;

@@ -50,7 +50,7 @@ impl Default for Faults {
     }
 }
 
-/// What a copy drew.
+/// The fate drawn for a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Draw {
     Clean,
@@ -100,7 +100,7 @@ impl Faults {
     }
 }
 
-/// One step of SplitMix64: every input bit moves every output bit.
+/// A step of SplitMix64: every input bit moves every output bit.
 pub(crate) fn mix(value: u64) -> u64 {
     let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -52,7 +52,7 @@ pub(crate) struct Hub {
     pub(crate) log: Log,
     /// The serial of the message published last.
     pub(crate) serial: AtomicU64,
-    /// What tells the numbers of this store from those of another.
+    /// Distinguishes the numbers of this store from those of another.
     pub(crate) epoch: Box<str>,
     pub(crate) readers: Readers,
     pub(crate) failures: FailureReporter,
@@ -158,7 +158,7 @@ impl Hub {
         self.publish(peer, draft, receipt)
     }
 
-    /// What somebody wants to say, if it may be said.
+    /// Checks a message before it is given to the log.
     pub(crate) fn draft(
         &self,
         peer: &Peer,
@@ -176,7 +176,7 @@ impl Hub {
         // Nobody can tell one sender without an account from another, so their ids are none.
         let client_id = client_id.filter(|_| user.is_some());
         let user = user.unwrap_or(0);
-        // What came is passed on as it came: parsing it would round the numbers that JSON writes and no machine has.
+        // The content is passed on verbatim: parsing would round numbers that JSON can write and no machine has.
         let content = content.map(RawValue::get);
         let content = content.ok_or_else(|| Problem::bad_request("a message needs a content"))?.to_owned();
         let limit = self.config.limits.message_bytes;
@@ -220,7 +220,7 @@ impl Hub {
     }
 }
 
-/// What somebody wants to say: found fit to be said, and not yet given to the log.
+/// A checked message, not yet given to the log.
 pub(crate) struct Draft {
     room: Arc<Room>,
     /// 0 for who has no account.

@@ -1,9 +1,9 @@
 //! The reference real-time service: accounts, friends, rooms and messages over HTTP, WebSocket,
 //! Socket.IO, STOMP, SockJS and event streams.
 //!
-//! It is what Sonagi is tried on, so it is a real service with its limits written down, and it can misbehave on
-//! purpose by a plan whose every effect it counts. It depends on nothing of the tester but the wire codecs, and it does
-//! not print, read arguments or end the process. Endpoints, events, limits and close codes: `docs/service.md`; planted
+//! Sonagi is tested against it, so it is a real service with its limits written down, and it can misbehave on purpose
+//! by a plan whose every effect it counts. It depends on nothing of the tester but the wire codecs, and it does not
+//! print, read arguments or end the process. Endpoints, events, limits and close codes: `docs/service.md`; planted
 //! faults: `docs/faults.md`.
 //!
 //! The decision a reader would question: it does not use a web or Socket.IO framework. The point of this service is

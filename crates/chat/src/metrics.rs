@@ -8,7 +8,7 @@ pub(crate) mod process;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// One number that goes up, or up and down.
+/// A number that goes up, or up and down.
 #[derive(Default)]
 pub(crate) struct Count(AtomicU64);
 

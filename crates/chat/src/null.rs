@@ -27,7 +27,7 @@ use crate::transports::Transports;
 pub(crate) use alarm::Alarm;
 pub(crate) use http::serve;
 
-/// What the null mode knows beside the service.
+/// The state of the null mode beside the service.
 pub(crate) struct Null {
     full: Arc<Transports>,
     hub: Arc<Hub>,

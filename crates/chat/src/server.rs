@@ -30,7 +30,7 @@ use crate::problem::Problem;
 use crate::sync::lock;
 use crate::transports::sockjs;
 
-/// Who answers requests.
+/// Answers requests.
 pub(crate) trait Routes: Send + Sync + 'static {
     fn hub(&self) -> &Arc<Hub>;
 
@@ -87,7 +87,7 @@ pub(crate) async fn accept<S: Future<Output = ()> + Send + 'static>(
     }
 }
 
-/// What becomes of connections when the service drains.
+/// The fate of connections when the service drains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AtDrain {
     /// They end by themselves.
@@ -135,7 +135,7 @@ pub(crate) async fn serve<R: Routes>(
         .timer(TokioTimer::new())
         .header_read_timeout(header_timeout)
         .max_buf_size(32 * 1024)
-        // Who comes to ask a draining service for its health is told so, once.
+        // A draining service answers one health request, and says that it drains.
         .keep_alive(serving)
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades();
@@ -162,12 +162,12 @@ pub(crate) async fn serve<R: Routes>(
         }
     };
     if let Some(parts) = connection.into_parts() {
-        // What the client has sent beyond its request is not for us: it asked for an answer without an end.
+        // Further bytes of the client are ignored: it asked for an answer without an end.
         handover(parts.io.into_inner().into_inner().0, head);
     }
 }
 
-/// Who takes the socket, and what it writes first.
+/// The new owner of the socket, and the bytes it writes first.
 type Handed = Mutex<Option<(Handover, Bytes)>>;
 
 /// The head of an answer whose body ends with the connection, as any client of HTTP/1 reads it.

@@ -203,8 +203,8 @@ impl Service {
         self.transports.hub.metrics.render() + &process::metrics()
     }
 
-    /// Who is told when the store fails: what could not be done and why, at most a line a second. The first who asks
-    /// stands.
+    /// Sets the receiver of the store's failures: the failed operation and its cause, at most a line a second. The
+    /// first one set stays.
     pub fn on_failure(&self, tell: impl Fn(&str) + Send + Sync + 'static) {
         self.transports.hub.failures.tell(Box::new(tell));
     }
@@ -248,7 +248,7 @@ impl Service {
         }
         self.stop();
         if let Some(writer) = self.writer.take() {
-            // What was accepted is committed before the thread ends; joining may take a moment.
+            // Accepted messages are committed before the thread ends; joining may take a moment.
             let _ = tokio::task::spawn_blocking(move || writer.join()).await;
         }
     }

@@ -24,14 +24,14 @@ pub(crate) fn open(location: &StoreLocation) -> Result<Box<dyn Store>, Error> {
     }
 }
 
-/// What a store could not do, in its own words.
+/// A failure of a store, in its own words.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct StoreError(#[source] Box<dyn std::error::Error + Send + Sync>);
 
-/// What the service asks of the one who writes.
+/// The operations of a store for its writer.
 pub(crate) trait Store: History {
-    /// What tells the numbers of this store from those of any other: random, made with it.
+    /// Distinguishes the numbers of this store from those of any other: random, made with it.
     fn epoch(&mut self) -> Result<String, StoreError>;
 
     /// All users, by their numbers.
@@ -60,7 +60,7 @@ pub(crate) trait Store: History {
     fn readers(&self) -> Option<OpenHistory>;
 }
 
-/// What was said in rooms.
+/// The messages of rooms.
 pub(crate) trait History: Send {
     /// The messages numbered above `after`, as many as fit, oldest first.
     fn page(&mut self, room: i64, wanted: PageRequest) -> Result<Vec<Message>, StoreError>;
@@ -88,13 +88,13 @@ pub(crate) struct NewMessage<'a> {
     pub(crate) at: u64,
 }
 
-/// What became of a message.
+/// The result of storing a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Appended {
     /// The room's key.
     pub(crate) key: i64,
     pub(crate) seq: u64,
-    /// It was stored before, with this number.
+    /// Whether it was stored before, with this number.
     pub(crate) is_repeated: bool,
     /// Older messages were deleted: the lowest number left.
     pub(crate) oldest: Option<u64>,
@@ -108,10 +108,10 @@ pub(crate) struct UserRow {
     pub(crate) password: String,
 }
 
-/// What users have to do with each other, and how much they have said.
+/// The relations of users, and their numbers of messages.
 pub(crate) struct Relations {
     pub(crate) friends: Vec<(u64, u64)>,
-    /// Who sponsors whom.
+    /// The sponsors of users.
     pub(crate) sponsors: Vec<(u64, u64)>,
     /// Messages kept of each user that has any.
     pub(crate) posts: HashMap<u64, u64>,

@@ -1,6 +1,7 @@
 //! The collector: starts the threads of a run, takes what they send, and merges it second by second.
 //!
-//! It runs on the thread that called [`crate::run`] and does no load, so a slow disk behind its caller never delays a message.
+//! The collector runs on the thread that called [`crate::run`] and does no load, so a slow disk behind its caller never
+//! delays a message.
 
 use sonagi_measure::At;
 use sonagi_measure::recorder::Record;
@@ -43,7 +44,7 @@ pub(crate) struct Collector<'r, D: Dialect, C> {
     leftover: Vec<Record>,
     waiting: Waiting,
     undelivered: Arc<AtomicU64>,
-    /// What is done once is a part of a run, and counts.
+    /// Whether a task done once is part of the run, and counts.
     is_run: bool,
 }
 
@@ -80,7 +81,7 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
         At(self.epoch.elapsed().as_nanos() as i64)
     }
 
-    /// What a thread takes with it, and where it sends what it has to say.
+    /// A new thread's context, and its channel for reports.
     fn context(&self) -> (Arc<ThreadContext<D>>, Receiver<Report<D>>) {
         let (reports, inbox) = channel();
         let context = ThreadContext {
@@ -112,8 +113,8 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
         self.collect.event(RunEvent::Line(line));
     }
 
-    /// Starts the load threads and returns when all of them are ready. What they say meanwhile is told as it comes: preparing
-    /// may take its time.
+    /// Starts the load threads and returns when all of them are ready. What they say meanwhile is told as it comes:
+    /// preparing may take its time.
     pub(crate) fn start(&mut self) -> Result<Threads<D>, Error<D::Error>> {
         let (context, inbox) = self.context();
         let (mut threads, mut goes) = (Vec::new(), Vec::new());
@@ -146,7 +147,7 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
         error
     }
 
-    /// What is done once; whether the run goes on.
+    /// Does a phase's task; returns whether the run goes on.
     pub(crate) fn phase(&mut self, phase: Phase) -> Result<bool, Error<D::Error>> {
         let Some(task) = self.collect.task(phase) else { return Ok(true) };
         self.is_run = true;
@@ -232,7 +233,7 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
         self.collect.begins(begins);
         let go = Go { epoch, first_second: (begins.0 / SECOND_NS) as u64 + 1 };
         for to in goes {
-            // One that does not hear it is broken, and says so.
+            // A thread that does not receive it is broken, and reports that.
             let _ = to.send(go);
         }
     }
@@ -267,7 +268,8 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
         tell_second(&mut **collect, snapshot);
     }
 
-    /// Closes the ledger and sums up. An aborted run's copies under way are neither lost nor delivered: its ledger stays open.
+    /// Closes the ledger and sums up. An aborted run's copies under way are neither lost nor delivered: its ledger
+    /// stays open.
     pub(crate) fn finish(mut self) -> Summary {
         self.collect.over();
         let late = std::mem::take(&mut self.leftover);

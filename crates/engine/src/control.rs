@@ -12,7 +12,7 @@ const ABORTED: u8 = 2;
 #[derive(Clone, Debug, Default)]
 pub struct Control(Arc<Asked>);
 
-/// What was asked of a run.
+/// The requests made of a run.
 #[derive(Debug, Default)]
 struct Asked {
     to: AtomicU8,
@@ -27,7 +27,8 @@ impl Control {
         Control::default()
     }
 
-    /// Nobody arrives any more, users leave their flows at the next wait, copies under way still get a moment to arrive.
+    /// Nobody arrives any more, users leave their flows at the next wait, copies under way still get a moment to
+    /// arrive.
     pub fn stop(&self) {
         self.ask(STOPPING);
     }
@@ -75,7 +76,7 @@ impl Control {
         self.0.exit_code.store(code, Ordering::Relaxed);
     }
 
-    /// What functions said since this was asked last that the command is to end with.
+    /// The exit code that functions asked for since the last call.
     pub fn take_exit_code(&self) -> Option<u8> {
         Some(self.0.exit_code.swap(0, Ordering::Relaxed)).filter(|code| *code != 0)
     }

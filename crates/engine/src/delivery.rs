@@ -1,5 +1,5 @@
-//! What a user writes down for the ledger, whoever its script is: rooms by name, stamps found in what came, and messages
-//! whose fate its own goodbye makes uncertain.
+//! A user's records for the ledger, in any script language: rooms by name, stamps found in received texts, and messages
+//! whose fate the user's own goodbye makes uncertain.
 
 pub use crate::rooms::{Room, Rooms};
 
@@ -7,8 +7,8 @@ use sonagi_measure::At;
 use sonagi_measure::ledger::{Batch, Member, Received, Settled};
 use sonagi_measure::stamp::{self, Stamp};
 
-/// A run's tag in stamps, which tells its messages from those of others. Not from the seed: two runs with one seed must not
-/// mistake each other's messages for their own.
+/// A run's tag in stamps, which tells its messages from those of others. Not from the seed: two runs with one seed must
+/// not mistake each other's messages for their own.
 pub fn draw_tag() -> u32 {
     fastrand::u32(..1 << 24)
 }
@@ -30,14 +30,14 @@ pub fn track(bytes: &[u8], at: At, member: Member, run: u32, batch: &mut Batch) 
 pub struct Unanswered(Vec<(Stamp, At)>);
 
 impl Unanswered {
-    /// One has left. Those that left longer ago than the settle window are forgotten.
+    /// Notes a message that was sent. Those sent longer ago than the settle window are forgotten.
     pub fn note(&mut self, stamp: Stamp, now: At, settle_ns: i64) {
         self.0.retain(|&(_, left)| left.plus(settle_ns) >= now);
         self.0.push((stamp, now));
     }
 
-    /// The user cut its own connection, or did so since: of what left shortly before, nobody can say how much the target has
-    /// read.
+    /// The user cut its own connection, or did so since: of what left shortly before, nobody can say how much the
+    /// target has read.
     pub fn doubt(&mut self, cut: At, settle_ns: i64, batch: &mut Batch) {
         for (stamp, left) in std::mem::take(&mut self.0) {
             if left.plus(settle_ns) >= cut {

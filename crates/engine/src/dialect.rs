@@ -1,5 +1,5 @@
-//! What a script language tells the kernel, and what the kernel tells it: [`Dialect`] on the threads of a run, [`Collect`] on
-//! the thread that called [`crate::run`].
+//! The interface between script languages and the kernel: [`Dialect`] on the threads of a run, [`Collect`] on the
+//! thread that called [`crate::run`].
 
 use sonagi_measure::At;
 use sonagi_measure::metrics::{Interval, MetricStore, Registry, Sample};
@@ -18,20 +18,20 @@ use crate::shard::Shard;
 /// How often the collector looks at the clock while nothing comes.
 pub const TICK: Duration = Duration::from_millis(50);
 
-/// A script language's side of a run, shared by its threads. The kernel owns threads, ticks, records, back-pressure, stops and
-/// events.
+/// A script language's side of a run, shared by its threads. The kernel owns threads, ticks, records, back-pressure,
+/// stops and events.
 pub trait Dialect: Send + Sync + 'static {
-    /// What a thread keeps: its users, a pool of connections, a processor.
+    /// The state of a thread: its users, a pool of connections, a processor.
     type Thread: 'static;
-    /// What is done once, by one user on a thread of its own.
+    /// A task done once, by one user on a thread of its own.
     type Task: Send + 'static;
-    /// What came of it.
+    /// The result of a task.
     type Done: Send + 'static;
     /// Why a thread cannot do its part.
     type Error: Send + 'static;
 
-    /// Whether the threads are prepared before what is done once before the load; else after it, and second 0 begins when the
-    /// last of them is ready.
+    /// Whether the threads are prepared before what is done once before the load; else after it, and second 0 begins
+    /// when the last of them is ready.
     const IS_PREPARED_FIRST: bool;
     /// Lines of the log that a thread may say in a second; more are left out. None: as many as can be written.
     const LINES_PER_SECOND: Option<u32> = None;
@@ -67,13 +67,13 @@ pub trait Dialect: Send + Sync + 'static {
         std::future::ready(())
     }
 
-    /// What the thread observed since the last time, beside what its recorder did. Asked about once a second, before its record
-    /// is taken, and at its end.
+    /// The thread's observations since the last call, beside its recorder's. Called about once a second, before its
+    /// record is taken, and at its end.
     fn observed(&self, _thread: &Self::Thread) -> Interval {
         Interval::default()
     }
 
-    /// What counts of the record of something done once; None: nothing of it.
+    /// The part of the record of a task done once that counts; None: nothing.
     fn kept_of_once(&self, record: Record) -> Option<Record> {
         Some(record)
     }
@@ -88,8 +88,8 @@ pub enum Phase {
     After,
 }
 
-/// Follows a run on the thread that called [`crate::run`]: takes what happens, and decides what the kernel cannot. What it observes
-/// itself goes with the samples of what the ledger judges ([`Follow::counted`]).
+/// Follows a run on the thread that called [`crate::run`]: takes what happens, and decides what the kernel cannot. What
+/// it observes itself goes with the samples of what the ledger judges ([`Follow::counted`]).
 pub trait Collect<D: Dialect>: Follow {
     /// The run's metrics, with the thresholds on them; asked once, before anything is measured.
     fn store(&mut self, metrics: Arc<Registry>) -> MetricStore {
@@ -113,16 +113,18 @@ pub trait Collect<D: Dialect>: Follow {
         Ok(())
     }
 
-    /// What is to be done once; None: nothing.
+    /// The task of a phase; None: there is none.
     fn task(&mut self, phase: Phase) -> Option<D::Task>;
 
-    /// It is done, or was given up (None) because the run was aborted. Before the load, false: there is none.
+    /// Takes a task's result; None: it was given up because the run was aborted. False, before the load: there is no
+    /// load.
     fn done(&mut self, phase: Phase, done: Option<D::Done>) -> bool;
 
     /// The load is about to begin, at this instant on all threads.
     fn begins(&mut self, _at: At) {}
 
-    /// Called at least every [`TICK`] from the run's start to its end; says how long nothing is to be done by the clock.
+    /// Called at least every [`TICK`] from the run's start to its end; says how long nothing is to be done by the
+    /// clock.
     fn turn(&mut self, _now: At, _totals: &mut Totals) -> Duration {
         TICK
     }

@@ -1,4 +1,4 @@
-//! What a run tells its caller while it goes.
+//! The events that a run reports to its caller.
 
 use serde_json::Value;
 use sonagi_measure::At;
@@ -6,7 +6,7 @@ use sonagi_measure::summary::Summary;
 use sonagi_measure::totals::{Header, Snapshot};
 use std::time::Duration;
 
-/// What happens in a run, in order. Told on the thread that called [`crate::run`].
+/// An event of a run, in order. Reported on the thread that called [`crate::run`].
 #[derive(Debug)]
 pub enum RunEvent<'a> {
     /// First of all.
@@ -60,13 +60,13 @@ pub struct LogLine {
     pub at: At,
     /// How important.
     pub level: Level,
-    /// Whose words it is.
+    /// The line's speaker.
     pub speaker: Speaker,
     /// The user's number in the run, where one speaks that has a number.
     pub user: Option<u32>,
     /// The words.
     pub text: String,
-    /// What belongs to it, by name.
+    /// The line's fields, by name.
     pub fields: Vec<(&'static str, String)>,
 }
 
@@ -81,9 +81,9 @@ impl LogLine {
 /// How important a line of the log is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// Of no interest but to who looks for something.
+    /// A line for debugging.
     Debug,
-    /// What the script says.
+    /// A line of the script.
     Info,
     /// Something that may not be meant.
     Warn,
@@ -91,7 +91,7 @@ pub enum Level {
     Error,
 }
 
-/// Whose words a line of the log is.
+/// The speaker of a line of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Speaker {
     /// The engine's own, about the script.
@@ -103,7 +103,7 @@ pub enum Speaker {
 }
 
 impl Speaker {
-    /// Who speaks on a standard stream.
+    /// The speaker on a standard stream.
     pub fn of_stream(is_error: bool) -> Speaker {
         if is_error { Speaker::ErrorOutput } else { Speaker::Output }
     }

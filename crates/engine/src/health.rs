@@ -1,5 +1,5 @@
-//! What the generator costs: its threads' CPU, its memory, descriptors and ports, and how late its threads are. Read here,
-//! judged in `measure`.
+//! The generator's own costs: its threads' CPU, its memory, descriptors and ports, and its threads' lateness. Read
+//! here, judged in `measure`.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
@@ -12,9 +12,9 @@ use std::rc::Rc;
 
 use sonagi_transport::clock::Clock;
 
-/// How often it beats. A hundred times a second: a beat that wakes an idle machine costs some 10 µs, more than all else in a
-/// run of few messages. What is held up between two beats shows in how late the clock's alarm was taken, which each beat asks
-/// for; nothing shows while nobody sleeps.
+/// How often it beats. A hundred times a second: a beat that wakes an idle machine costs some 10 µs, more than all else
+/// in a run of few messages. What is held up between two beats shows in how late the clock's alarm was taken, which
+/// each beat asks for; nothing shows while nobody sleeps.
 const HEARTBEAT_NS: i64 = 10_000_000;
 /// Beats that a hold-up swallowed and that are told afterwards, at most: ten minutes of them.
 const MAX_MISSED_BEATS: i64 = 60_000;
@@ -26,14 +26,14 @@ pub struct Heart {
 }
 
 impl Heart {
-    /// It begins to beat now.
+    /// A heart that beats from now on.
     pub fn new(clock: &Rc<Clock>) -> Heart {
         Heart { clock: Rc::clone(clock), due: clock.now() }
     }
 
-    /// Waits for the next beat and tells how late it came (ns), or the alarm was taken since the last one if that is worse.
-    /// Beats that were due while the shard was held up are told too, each with its own lateness: half a second is fifty of a
-    /// run's beats, not one.
+    /// Waits for the next beat and tells how late it came (ns), or the alarm was taken since the last one if that is
+    /// worse. Beats that were due while the shard was held up are told too, each with its own lateness: half a second
+    /// is fifty of a run's beats, not one.
     pub async fn beat(&mut self, mut late_by: impl FnMut(i64)) {
         self.due = self.due.plus(HEARTBEAT_NS);
         self.clock.sleep_until(self.due).await;
@@ -59,7 +59,7 @@ pub fn thread_wait_ns() -> u64 {
     told.split_whitespace().nth(1).and_then(|wait| wait.parse().ok()).unwrap_or(0)
 }
 
-/// What a thread has computed and waited since it was last asked.
+/// A thread's CPU and waiting time since the last call.
 #[derive(Debug)]
 pub struct ThreadTimes {
     cpu_ns: Cell<u64>,
@@ -67,7 +67,7 @@ pub struct ThreadTimes {
 }
 
 impl ThreadTimes {
-    /// Of the current thread, from now on.
+    /// The times of the current thread, from now on.
     pub fn begin() -> ThreadTimes {
         ThreadTimes { cpu_ns: Cell::new(thread_cpu_ns()), wait_ns: Cell::new(thread_wait_ns()) }
     }

@@ -1,9 +1,10 @@
 //! The kernel of a run, whatever language its script is written in: threads, seconds, back-pressure, stops and events.
 //!
-//! A script language is a [`Dialect`]: it prepares a thread, generates the thread's share of the load, and does what is done
-//! once. The kernel starts the threads together, swaps their records once a second and merges them, and speaks to its caller
-//! through [`RunEvent`]s. It sees neither a script nor a sink nor stdout. Thread per core: each shard is one OS thread with its
-//! own runtime, users are local tasks, and nothing on the hot path is shared, locked, or boxed per message.
+//! A script language is a [`Dialect`]: it prepares a thread, generates the thread's share of the load, and does what is
+//! done once. The kernel starts the threads together, swaps their records once a second and merges them, and speaks to
+//! its caller through [`RunEvent`]s. It sees neither a script nor a sink nor stdout. Thread per core: each shard is one
+//! OS thread with its own runtime, users are local tasks, and nothing on the hot path is shared, locked, or boxed per
+//! message.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 

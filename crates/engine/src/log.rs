@@ -1,7 +1,7 @@
 //! Lines on their way from threads to the collector: a thread that speaks never waits for who listens.
 //!
-//! Two limits hold. So many lines a second of one thread, where the dialect says so; and so many bytes over all threads that
-//! the collector has not taken yet, whoever speaks. What goes over either is left out, and a line says so.
+//! Two limits hold. So many lines a second of one thread, where the dialect says so; and so many bytes over all threads
+//! that the collector has not taken yet, whoever speaks. What goes over either is left out, and a line says so.
 
 use std::cell::Cell;
 use std::cmp::Ordering::{Equal, Greater, Less};
@@ -13,10 +13,10 @@ use crate::event::{Level, LogLine};
 /// Bytes of lines that may wait for the collector, over all threads.
 const MAX_WAITING_BYTES: u64 = 16 << 20;
 
-/// What a line costs beside its text.
+/// The bytes counted for a line beside its text.
 const LINE_BYTES: u64 = size_of::<LogLine>() as u64;
 
-/// What waits for the collector, over all threads of a run.
+/// The lines waiting for the collector, over all threads of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Waiting(Arc<Counts>);
 
@@ -43,7 +43,7 @@ impl Waiting {
         self.0.bytes.fetch_sub(size(line), Relaxed);
     }
 
-    /// What is to be told of the lines left out since this was asked last.
+    /// The message about lines left out since the last call.
     pub(crate) fn take_left_out(&self) -> Option<LogLine> {
         let count = self.0.left_out.swap(0, Relaxed);
         (count > 0).then(|| {
@@ -60,7 +60,7 @@ fn size(line: &LogLine) -> u64 {
     LINE_BYTES + (line.text.len() + fields) as u64
 }
 
-/// One thread's log.
+/// A thread's log.
 pub(crate) struct Log {
     pass_on: Box<dyn Fn(LogLine)>,
     waiting: Waiting,
@@ -68,7 +68,7 @@ pub(crate) struct Log {
     limit: Option<u32>,
     /// Lines said, and left unsaid, in this second.
     lines: Cell<u32>,
-    /// What the limit holds for.
+    /// The name of the period that the limit holds for.
     span: Cell<&'static str>,
 }
 

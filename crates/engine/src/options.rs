@@ -9,7 +9,7 @@ use tokio::time::Instant;
 pub struct Options {
     /// Threads generating load, at least 1.
     pub threads: usize,
-    /// What heads the run's record.
+    /// The header of the run's record.
     pub header: Header,
     /// How the ledger judges.
     pub rules: Rules,

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Debug, Default)]
 pub struct Rooms(Mutex<HashMap<String, Arc<Room>>>);
 
-/// One room: its number in the run and the next message's number in it.
+/// A room: its number in the run and the next message's number in it.
 #[derive(Debug)]
 pub struct Room {
     /// Its number, dense from 0.

@@ -3,7 +3,7 @@
 use sonagi_measure::recorder::Record;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What shards have sent and nobody has merged yet.
+/// Seconds that shards have sent and nobody has merged yet.
 #[derive(Debug, Default)]
 pub(crate) struct Seconds {
     /// Records of seconds that not all shards have delivered yet.
@@ -15,7 +15,7 @@ pub(crate) struct Seconds {
 }
 
 impl Seconds {
-    /// Of so many shards; `leftover` goes with the first second.
+    /// The seconds of this many shards; `leftover` goes with the first second.
     pub(crate) fn new(shards: usize, leftover: Vec<Record>) -> Seconds {
         Seconds { seconds: BTreeMap::new(), leftover, running: (0..shards as u16).collect() }
     }

@@ -1,4 +1,4 @@
-//! What a thread of a run has whatever it does: its clock, its network, its record and its log.
+//! The common equipment of a run's thread: its clock, its network, its record and its log.
 //!
 //! Nothing here is shared with other threads but the [`Control`] and the count of what waits for the collector.
 
@@ -27,9 +27,9 @@ pub struct Shard {
     pub clock_reader: Rc<dyn Fn() -> At>,
     /// The way to the targets.
     pub net: Rc<Net>,
-    /// What is measured here; taken once a second.
+    /// The thread's measurements; taken once a second.
     pub recorder: RefCell<Recorder>,
-    /// What links read into, one at a time.
+    /// The read buffer of links, used by one at a time.
     pub scratch: RefCell<Vec<u8>>,
     /// Users in their flows.
     pub active: Cell<u64>,
@@ -37,7 +37,7 @@ pub struct Shard {
     pub connected: Cell<u64>,
     /// Stops the run, and says whether it was stopped.
     pub control: Control,
-    /// Which of the run's threads this is.
+    /// The thread's place among the run's threads.
     pub place: Place,
     log: Log,
     times: ThreadTimes,
@@ -45,7 +45,7 @@ pub struct Shard {
     has_begun: Cell<bool>,
 }
 
-/// Which of a run's threads one is.
+/// A thread's place among the run's threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// From 0; None: it generates no load, something is done once on it.
@@ -96,7 +96,7 @@ impl Shard {
         epoch.into_iter().for_each(|epoch| self.clock.set_epoch(epoch));
         self.has_begun.set(true);
         self.log.begin_second();
-        // What the preparation took is no load.
+        // The preparation's CPU time is no load.
         let _ = self.times.take();
     }
 
@@ -131,7 +131,7 @@ impl Shard {
         has_waited
     }
 
-    /// What was recorded since the last time, with the levels now; a new second begins.
+    /// Takes the record since the last call, with the levels now; a new second begins.
     pub fn take(&self) -> Record {
         let (cpu_ns, wait_ns) = self.times.take();
         self.log.begin_second();
@@ -139,7 +139,8 @@ impl Shard {
         Record { gauges, shard: number(self.place.index), ..self.recorder.borrow_mut().take() }
     }
 
-    /// Beats: records how late each beat came, and passes a stop on to every sleeper, once. Returns when the run is aborted.
+    /// Beats: records how late each beat came, and passes a stop on to every sleeper, once. Returns when the run is
+    /// aborted.
     pub async fn heartbeat(self: Rc<Self>) {
         let mut heart = Heart::new(&self.clock);
         let mut has_passed_stop_on = false;

@@ -1,6 +1,7 @@
 //! Sinks on threads of their own: whoever gives them something never waits, however slow the disk behind them is.
 //!
-//! What waits for a sink is bounded. What finds no room is left out as a whole and counted, so that its owner can tell.
+//! A bounded queue before a sink. Items that find no room are left out as a whole and counted, so that the owner can
+//! report them.
 
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -8,7 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// What is written somewhere.
+/// A destination for items.
 pub trait Sink<T>: Send + 'static {
     /// Writes one thing; what it wrote before is written.
     ///
@@ -49,7 +50,8 @@ impl Waiting {
 }
 
 impl<T: Send + 'static> SinkThread<T> {
-    /// Starts the thread; it ends when the sink does. As much as `most` may wait for it, in the unit of [`SinkThread::give`].
+    /// Starts the thread; it ends when the sink does. As much as `most` may wait for it, in the unit of
+    /// [`SinkThread::give`].
     ///
     /// # Errors
     /// When there is no thread to be had.
@@ -62,8 +64,8 @@ impl<T: Send + 'static> SinkThread<T> {
         Ok(SinkThread { queue, waiting, most, left_out: 0, thread: Some(thread) })
     }
 
-    /// Hands something over that counts as `size`, if there is room for it, and says whether there was; never waits. A sink for
-    /// which nothing waits takes anything.
+    /// Hands something over that counts as `size`, if there is room for it, and says whether there was; never waits. A
+    /// sink for which nothing waits takes anything.
     pub fn give(&mut self, given: T, size: u64) -> bool {
         let mut waiting = self.waiting.size();
         if *waiting > 0 && *waiting + size > self.most {
@@ -72,7 +74,7 @@ impl<T: Send + 'static> SinkThread<T> {
         }
         *waiting += size;
         drop(waiting);
-        // One that has failed takes no more: that is told once.
+        // A sink that has failed takes no more: the failure is reported once.
         let _ = self.queue.send((given, size));
         true
     }

@@ -86,7 +86,7 @@ impl Dialect for Toy {
     }
 }
 
-/// What the toy's follower saw.
+/// The observations of the toy's follower.
 #[derive(Default)]
 struct Seen {
     lines: usize,

@@ -1,7 +1,7 @@
 //! The threads of a run: a runtime each, what a dialect does on it, and what they send the collector.
 //!
-//! A thread never waits for the collector: what it sends is bounded by ending the run gracefully when seconds pile up, and by
-//! leaving out lines of the log.
+//! A thread never waits for the collector: what it sends is bounded by ending the run gracefully when seconds pile up,
+//! and by leaving out lines of the log.
 
 use sonagi_measure::At;
 use sonagi_measure::metrics::{Interval, Registry};
@@ -29,7 +29,7 @@ use crate::shard::{self, Place, SECOND_NS, Shard};
 /// run is ended gracefully: nobody takes note of it, and memory is not without end.
 const MAX_UNDELIVERED: u64 = 120;
 
-/// What a thread is for.
+/// The purpose of a thread.
 pub(crate) enum Role<D: Dialect> {
     /// The share of the load with this index, from when it is told to begin.
     Load { index: usize, go: oneshot::Receiver<Go> },
@@ -43,7 +43,7 @@ impl<D: Dialect> Role<D> {
     }
 }
 
-/// What load threads are told when all of them are ready.
+/// The signal for load threads when all of them are ready.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Go {
     /// When second 0 begins; None: when the run did.
@@ -52,24 +52,24 @@ pub(crate) struct Go {
     pub(crate) first_second: u64,
 }
 
-/// What a thread sends.
+/// A message from a thread.
 pub(crate) enum Report<D: Dialect> {
     Line(LogLine),
     /// A load thread can begin.
     Ready,
     /// A whole second's record; boxed because queues hold moves, not kilobytes.
     Second(u64, Box<Record>),
-    /// What was measured meanwhile where something is done once.
+    /// The measurements during a task done once.
     Meanwhile(Box<Record>),
-    /// What came of what is done once.
+    /// The result of a task done once.
     Done(D::Done),
     /// The rest: the thread has done its part.
     Ended(Box<Record>),
-    /// It cannot do its part.
+    /// The thread cannot do its part.
     Failed(Error<D::Error>),
-    /// It is gone, and the last thing it sent is not its end.
+    /// The thread is gone, and its last message is not its end.
     Broken {
-        /// Which load thread it was.
+        /// The load thread's number.
         shard: Option<u16>,
     },
 }

@@ -62,7 +62,10 @@ pub(crate) enum Unusable {
         "{specifier:?} was not loaded by the first virtual user's init code, so no other user can load it"
     )]
     Late { specifier: String },
-    #[error("{path}:{line}:{column}: {what}", path = .path.display(), line = .fault.line, column = .fault.column, what = .fault.what)]
+    #[error(
+        "{path}:{line}:{column}: {what}",
+        path = .path.display(), line = .fault.line, column = .fault.column, what = .fault.what
+    )]
     Syntax { path: PathBuf, fault: Fault },
     /// The interpreter does not take it.
     #[error("{0}")]

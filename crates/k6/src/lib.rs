@@ -1,7 +1,8 @@
-//! Runs k6 scripts: what they may ask for (`options`), when iterations happen (`executor`), what is measured (`metrics`) and
-//! how it is told (`summary`, `output`).
+//! Runs k6 scripts: what they may ask for (`options`), when iterations happen (`executor`), what is measured
+//! (`metrics`) and how it is told (`summary`, `output`).
 //!
-//! Behaviour is k6's, as far as its documentation and its binary tell it; `docs/from-k6.md` lists where it is not and why.
+//! Behaviour is k6's, as far as its documentation and its binary tell it; `docs/from-k6.md` lists where it is not and
+//! why.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 

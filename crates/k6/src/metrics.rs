@@ -61,11 +61,13 @@ pub fn sampler(registry: &Arc<Registry>, detail: Detail, wanted: SystemTags, kee
 pub enum Refused {
     /// Its name is none.
     #[error(
-        "'{0}' is no name for a metric: a letter or underscore comes first, then at least one and at most 128 ASCII letters, digits or underscores"
+        "'{0}' is no name for a metric: a letter or underscore comes first, then at least one and at most 128 ASCII \
+         letters, digits or underscores"
     )]
     Name(String),
     /// There is one of the name whose values are something else.
-    #[error("metric '{name}' already exists, with values of type {}, and cannot have values of type {}", contains(*.exists), contains(*.wanted))]
+    #[error("metric '{name}' already exists, with values of type {}, and cannot have values of type \
+             {}", contains(*.exists), contains(*.wanted))]
     Unit {
         /// The name.
         name: String,

@@ -1,8 +1,9 @@
 //! Samples as they happen, in k6's file formats: `--out json=FILE`, `--out csv=FILE`.
 //!
-//! An output writes every single sample of the intervals it is given. It is a [`Sink`]: the engine has a thread for it, and leaves
-//! out what comes faster than it can be written. Samplers keep single samples only when they are told to
-//! ([`crate::metrics::Sampler::new`]). A name that ends with `.gz` makes a compressed file, `-` writes to the standard output.
+//! An output writes every single sample of the intervals it is given. It is a [`Sink`]: the engine has a thread for it,
+//! and leaves out what comes faster than it can be written. Samplers keep single samples only when they are told to
+//! ([`crate::metrics::Sampler::new`]). A name that ends with `.gz` makes a compressed file, `-` writes to the standard
+//! output.
 
 mod csv;
 mod json;
@@ -61,19 +62,21 @@ pub enum Refused {
     Type(String),
     /// One of its settings is.
     #[error(
-        "the csv output has no setting '{0}'\nhint: it has fileName and timeFormat, as in --out csv=fileName=samples.csv,timeFormat=rfc3339"
+        "the csv output has no setting '{0}'\nhint: it has fileName and timeFormat, as in --out \
+         csv=fileName=samples.csv,timeFormat=rfc3339"
     )]
     Setting(String),
     /// The format of its times is.
     #[error(
-        "'{0}' is no format for times\nhint: there are unix, unix_milli, unix_micro, unix_nano, rfc3339 and rfc3339_nano"
+        "'{0}' is no format for times\nhint: there are unix, unix_milli, unix_micro, unix_nano, rfc3339 and \
+         rfc3339_nano"
     )]
     Time(String),
 }
 
 impl Wanted {
-    /// Reads an `--out`: `json`, `json=FILE`, `csv`, `csv=FILE`, `csv=fileName=FILE,timeFormat=rfc3339`. The environment has
-    /// `K6_CSV_FILENAME` and `K6_CSV_TIME_FORMAT`.
+    /// Reads an `--out`: `json`, `json=FILE`, `csv`, `csv=FILE`, `csv=fileName=FILE,timeFormat=rfc3339`. The
+    /// environment has `K6_CSV_FILENAME` and `K6_CSV_TIME_FORMAT`.
     ///
     /// # Errors
     /// When the type, a setting or the format of times is unknown.
@@ -127,7 +130,8 @@ enum Writer {
 }
 
 impl Output {
-    /// Opens it. `started` is the wall clock at the test's start, the store knows the thresholds and must have been told all of them.
+    /// Opens it. `started` is the wall clock at the test's start, the store knows the thresholds and must have been
+    /// told all of them.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -154,7 +158,8 @@ impl Output {
 }
 
 impl Sink<Samples> for Output {
-    /// What is written can be read before the end, unless it is compressed. Fails when the disk is full, or whoever reads has gone.
+    /// What is written can be read before the end, unless it is compressed. Fails when the disk is full, or whoever
+    /// reads has gone.
     fn write(&mut self, samples: Samples) -> io::Result<()> {
         match &mut self.0 {
             Writer::Json(lines) => lines.write(&samples),

@@ -56,7 +56,8 @@ impl Secrets {
     /// A secret of a source, or of the default one, and why there is none.
     pub(crate) fn tell(&self, source: Option<&str>, name: &str) -> Result<&str, String> {
         if self.sources.is_empty() {
-            return Err("no secret sources are configured\nhint: --secret-source file=FILE names a file of NAME=VALUE lines".to_owned());
+            return Err("no secret sources are configured\nhint: --secret-source file=FILE names a file of NAME=VALUE \
+                        lines".to_owned());
         }
         let asked = source.unwrap_or("default");
         let is_it = |one: &&Source| if asked == "default" { one.is_default } else { one.name == asked };

@@ -1,4 +1,5 @@
-//! A load thread as a test's users see it: its samples and what they share, beside the kernel's clock, network, record and log.
+//! A load thread as a test's users see it: its samples and what they share, beside the kernel's clock, network, record
+//! and log.
 
 use sonagi_engine::delivery::{Rooms, draw_tag};
 pub(crate) use sonagi_engine::{Level, LogLine};

@@ -1,14 +1,15 @@
 //! The answers an operation got: how often each HTTP status, and the times of those that were no 2xx.
 //!
-//! The one decision a reader would question: 2xx have no histogram. Nearly every answer is one, and its time is already in
-//! the operation's own; theirs are what is left of it without the others ([`Answers::succeeded`]). So it is with redirects, which
-//! are rare: an operation's time is all of its way, and only where there were hops is each answer's own kept beside it.
+//! The one decision a reader would question: 2xx have no histogram. Nearly every answer is one, and its time is already
+//! in the operation's own; theirs are what is left of it without the others ([`Answers::succeeded`]). So it is with
+//! redirects, which are rare: an operation's time is all of its way, and only where there were hops is each answer's
+//! own kept beside it.
 
 use crate::histogram::Histogram;
 use crate::outcome::Outcome;
 use std::collections::BTreeMap;
 
-/// Whose times are kept apart.
+/// The class of answers whose times are kept apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub(crate) enum Class {

@@ -1,8 +1,8 @@
-//! What a script expects of responses (`expect`), counted by kind: how often it held and how often not.
+//! The results of a script's expectations of responses (`expect`), counted by kind: how often each held and failed.
 //!
-//! A response that is not as expected is no failure of its user, who goes on: a functional check and a load test share a
-//! script. Kinds are few (`statusCode`, `hasProperty`, …), but one has the name of a header in it, which may come from a
-//! template: those beyond [`KINDS_MAX`] are counted together.
+//! A response that is not as expected is no failure of its user, who goes on: a functional check and a load test share
+//! a script. Kinds are few (`statusCode`, `hasProperty`, …), but one has the name of a header in it, which may come
+//! from a template: those beyond [`KINDS_MAX`] are counted together.
 
 use crate::at::At;
 use crate::failures::kept;
@@ -21,7 +21,7 @@ pub struct Expected {
     pub ok: u64,
     /// How often it did not.
     pub failed: u64,
-    /// What the first that failed looked like (≤ 200 bytes), and when.
+    /// The first failure's description (≤ 200 bytes), and its instant.
     pub example: Option<(At, String)>,
 }
 
@@ -52,7 +52,7 @@ pub struct KindSummary {
     pub ok: u64,
     /// How many did not.
     pub failed: u64,
-    /// What the first that failed looked like; empty when none did.
+    /// The first failure's description; empty without one.
     pub example: String,
 }
 
@@ -62,12 +62,12 @@ impl Expectations {
         self.kinds.is_empty()
     }
 
-    /// One held.
+    /// Counts an expectation that held.
     pub fn held(&mut self, kind: &str) {
         self.of(kind).ok += 1;
     }
 
-    /// One did not hold; `example` is asked for the first of its kind only.
+    /// Counts a failed expectation; `example` is called for the first of its kind only.
     pub fn failed(&mut self, kind: &str, at: At, example: impl FnOnce() -> String) {
         let expected = self.of(kind);
         expected.failed += 1;
@@ -90,7 +90,7 @@ impl Expectations {
         }
     }
 
-    /// What they came to.
+    /// The totals.
     pub fn summary(&self) -> ExpectationSummary {
         let summed = |expected: &Expected| KindSummary {
             ok: expected.ok,

@@ -4,8 +4,8 @@
 //! truth, equality and order. Where it is odd (`not` binds closer than `==`, a comparison is 1 or 0), so are we: what
 //! an expression decides must not change between tools. A test holds this module against the npm package itself.
 //!
-//! What a name stands for is the caller's ([`Resolve`]): a metric of a run, a variable of a user. Names are resolved
-//! while the expression is read, so that a wrong one has a place, and evaluation reads no text.
+//! The caller defines the names ([`Resolve`]): a metric of a run, a variable of a user. Names are resolved while the
+//! expression is read, so that an unknown one has a position, and evaluation reads no text.
 //!
 //! Beyond filtrex: `&&`, `||`, `!`, `===` and `!==` are read (the first of them is reported, [`Parsed::foreign`]),
 //! `and(`, `not(` and the like need no blank, numbers may be `.5` or `1e3`, and names may have letters of any language.
@@ -31,7 +31,7 @@ pub enum Expression<N> {
     Number(f64),
     /// A text.
     Text(String),
-    /// What the name stands for; nothing where it has no value.
+    /// The value of a name; undefined if it has none.
     Name(N),
     /// A member of an object, list or text.
     Member(String, Box<Expression<N>>),
@@ -134,9 +134,9 @@ impl Routine {
 pub struct SyntaxError {
     /// Where, in characters from the start of the expression.
     pub offset: usize,
-    /// What is wrong, as a fragment.
+    /// The mistake, as a fragment.
     pub what: String,
-    /// What to write instead.
+    /// The remedy.
     pub hint: Option<String>,
 }
 

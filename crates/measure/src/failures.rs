@@ -1,7 +1,8 @@
 //! How often operations failed: by what was done, how it failed and what that is called.
 //!
-//! What it is called is mostly the failure's own name. Functions of a script say it themselves, and whoever puts a number into the
-//! message would have a count per number: there are [`CALLED_MAX`] such names, further ones count by their failure's.
+//! Most are counted under the failure's own name. Functions of a script choose names themselves, and a number in a
+//! message would make a count per number: so there are at most [`CALLED_MAX`] such names, and further ones count under
+//! their failure's.
 
 use crate::at::At;
 use crate::outcome::{Failure, OperationId};
@@ -16,9 +17,9 @@ pub const EXAMPLE_BYTES: usize = 200;
 /// How often an operation failed in one way, and the first time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailureCount {
-    /// What was done; none for a failure outside any timed operation.
+    /// The operation; None for a failure outside any timed operation.
     pub operation: Option<OperationId>,
-    /// What went wrong.
+    /// The failure.
     pub failure: Failure,
     /// What the script's language or functions call it, where that is not the failure's own name; else empty.
     pub called: String,
@@ -26,7 +27,7 @@ pub struct FailureCount {
     pub count: u64,
     /// The first time.
     pub first_at: At,
-    /// What it looked like the first time it came with an example (≤ 200 bytes), or empty.
+    /// The first example's text (≤ 200 bytes), or empty.
     pub example: String,
     /// When that was; meaningless without an example.
     pub example_at: At,

@@ -1,9 +1,9 @@
-//! The run folder: `run.json`, `latency.hlog`, `series.jsonl`, `events.jsonl`; written as the run goes, readable after a
-//! crash up to its last second.
+//! The run folder: `run.json`, `latency.hlog`, `series.jsonl`, `events.jsonl`; written as the run goes, readable after
+//! a crash up to its last second.
 //!
 //! A second is committed by its line in `series.jsonl`, written after everything else of that
-//! second. The reader ignores what no such line vouches for, so a run cut off anywhere reads as a shorter run, never as a
-//! wrong one. No figure is taken from `run.json`'s summary: figures come from the series, and a finished run's come
+//! second. The reader ignores what no such line vouches for, so a run cut off anywhere reads as a shorter run, never as
+//! a wrong one. No figure is taken from `run.json`'s summary: figures come from the series, and a finished run's come
 //! out equal to what was printed (a test holds this).
 
 mod hlog;
@@ -35,12 +35,12 @@ pub(crate) const SERIES: &str = "series.jsonl";
 pub const VERSION: u64 = 2;
 pub(crate) const EVENTS: &str = "events.jsonl";
 
-/// Writes a run folder, one call a second. Each call leaves complete lines in the kernel's hands: a killed process loses
-/// nothing that was written, a killed machine at most what it had not flushed.
+/// Writes a run folder, one call a second. Each call leaves complete lines in the kernel's hands: a killed process
+/// loses nothing that was written, a killed machine at most what it had not flushed.
 ///
-/// When the disk is full, the call says so once per attempt, torn lines are cut off again, and what could not be written
-/// is kept (up to 16 MiB a file) and written first next time: the run goes on, and its record is complete again as soon as
-/// there is room.
+/// When the disk is full, the call says so once per attempt, torn lines are cut off again, and what could not be
+/// written is kept (up to 16 MiB a file) and written first next time: the run goes on, and its record is complete again
+/// as soon as there is room.
 pub struct Writer {
     path: PathBuf,
     header: Header,
@@ -54,8 +54,8 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Creates the folder (which may exist) and writes `run.json` with the header (no summary yet). The header's plan is
-    /// written with its secrets masked ([`redact`]).
+    /// Creates the folder (which may exist) and writes `run.json` with the header (no summary yet). The header's plan
+    /// is written with its secrets masked ([`redact`]).
     ///
     /// # Errors
     /// The folder cannot be written.
@@ -99,7 +99,7 @@ impl Writer {
     /// A phase began, an annotation, …
     ///
     /// # Errors
-    /// As [`Writer::snapshot`].
+    /// When [`Writer::snapshot`] fails.
     pub fn event(&mut self, at: At, kind: &str, mut detail: serde_json::Value) -> io::Result<()> {
         redact(&mut detail);
         self.push_event(&json!({ "at_ns": at.0, "kind": kind, "detail": detail }));
@@ -109,7 +109,8 @@ impl Writer {
     /// Replaces `run.json` atomically, now with the summary.
     ///
     /// # Errors
-    /// Something could not be written even now, or is no longer there; the folder reads as a run cut off at its last complete second.
+    /// Something could not be written even now, or is no longer there; the folder reads as a run cut off at its last
+    /// complete second.
     pub fn finish(mut self, summary: &Summary) -> io::Result<()> {
         let end = (summary.duration_s * 1e9) as i64;
         self.push_event(
@@ -179,8 +180,8 @@ impl Writer {
     }
 }
 
-/// Replaces the summary in a finished run's `run.json`, atomically: with what only who started the run knows (the matrix's
-/// combination, the service beside the run) in it.
+/// Replaces the summary in a finished run's `run.json`, atomically: with what only who started the run knows (the
+/// matrix's combination, the service beside the run) in it.
 ///
 /// # Errors
 /// The folder cannot be read or written; the summary in it is then the one before.
@@ -193,15 +194,15 @@ pub fn amend(path: &Path, summary: &Summary) -> io::Result<()> {
 /// Whether the disk must have a file before the call returns.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Durable {
-    /// It replaces one that must not be lost.
+    /// Its predecessor must not be lost.
     Now,
     /// When the kernel gets to it, as with the other files: a run should not wait for the disk before its first packet.
     Soon,
 }
 
-/// Writes `run.json` beside itself and moves it into place: whatever happens to the process, there is always a whole one. A
-/// power failure may take the name's move with it (the folder itself is not flushed), and then the one before is there, or,
-/// of a run that has not ended, a torn one.
+/// Writes `run.json` beside itself and moves it into place: whatever happens to the process, there is always a whole
+/// one. A power failure may take the name's move with it (the folder itself is not flushed), and then the one before is
+/// there, or, of a run that has not ended, a torn one.
 fn put(folder: &Path, document: &serde_json::Value, durable: Durable) -> io::Result<()> {
     let new = folder.join("run.json.new");
     // In one piece: the serializer writes every bracket by itself, and each would be a system call.
@@ -215,8 +216,8 @@ fn put(folder: &Path, document: &serde_json::Value, durable: Durable) -> io::Res
     fs::rename(&new, folder.join(RUN))
 }
 
-/// A folder's name from a run's start (RFC 3339) and name: `20260830-101500-chat`. Only letters, digits, `-`, `_` and `.`
-/// of the name survive, at most 60 bytes of it.
+/// A folder's name from a run's start (RFC 3339) and name: `20260830-101500-chat`. Only letters, digits, `-`, `_` and
+/// `.` of the name survive, at most 60 bytes of it.
 pub fn name(started: &str, name: &str) -> String {
     let digits: String = started.chars().take(19).filter(char::is_ascii_digit).collect();
     let (day, time) = digits.split_at(digits.len().min(8));

@@ -9,9 +9,9 @@ use crate::recorder::Gauges;
 use crate::snapshot::{ProcessGauges, Snapshot};
 use crate::summary::{Cause, Generator, Health};
 
-/// Send lag p99 above this is a warning where no objective sets the limit (ms). Measured (`docs/metrics.md`): none of 80 runs on
-/// a quiet machine or beside as many computing programs as cores came to it, 2 of 40 beside eight times as many did, and all of
-/// 24 beside compilers.
+/// Send lag p99 above this is a warning where no objective sets the limit (ms). Measured (`docs/metrics.md`): none of
+/// 80 runs on a quiet machine or beside as many computing programs as cores came to it, 2 of 40 beside eight times as
+/// many did, and all of 24 beside compilers.
 pub const LAG_WARN_MS: f64 = 10.0;
 /// Send lag p99 above this share of the objective is a warning.
 pub const LAG_WARN_SHARE: f64 = 0.05;
@@ -33,7 +33,7 @@ pub const PORTS_WARN_SHARE: f64 = 0.90;
 pub const STARVED_SHARE: f64 = 0.25;
 /// … or were later than they computed in the whole second, by at least so much (ms): they were not let run.
 pub const STARVED_MS: f64 = 10.0;
-/// It was overloaded, not starved, when its own threads used this share of all cores.
+/// A late generator is overloaded, not starved, if its own threads used this share of all cores.
 pub const OWN_SHARE: f64 = 0.80;
 /// And when neither, it was overloaded if one of its threads used this share of a core in its latest second.
 pub const LOADED_SHARE: f64 = 0.50;
@@ -41,7 +41,7 @@ pub const LOADED_SHARE: f64 = 0.50;
 /// Intervals shorter than this say nothing of a core's load (ns).
 const SHORTEST_NS: i64 = 500_000_000;
 
-/// What the judgement needs, gathered second by second.
+/// The inputs of the judgement, gathered second by second.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Watch {
     lag: Histogram,
@@ -210,7 +210,7 @@ impl Watch {
         }
     }
 
-    /// What made it late, if it was: who is to blame decides what helps.
+    /// The cause of its lateness, if it was late: the cause decides on the remedy.
     fn cause(&self, judgement: &Judgement, exhausted: u64, cores: usize) -> Option<Cause> {
         if exhausted > 0 {
             return Some(Cause::Exhausted);
@@ -231,7 +231,7 @@ impl Watch {
         })
     }
 
-    /// What shows that others used the cores.
+    /// The sign that others used the cores.
     fn starvation(&self) -> String {
         let seconds = |ns: u64| format!("{:.2} s", ns as f64 / 1e9);
         let (waited, computed) = (seconds(self.wait_ns), seconds(self.cpu_ns));
@@ -312,10 +312,10 @@ struct Second {
     number: u64,
     p99_ms: f64,
     interval_ns: i64,
-    /// Of all shards.
+    /// The CPU time of all shards (ns).
     cpu_ns: u64,
     wait_ns: u64,
-    /// Of the one that computed most.
+    /// The CPU time of the busiest shard (ns).
     busiest_ns: u64,
 }
 
@@ -329,8 +329,8 @@ impl Second {
         self.busiest_ns as f64 / self.interval_ns.max(1) as f64
     }
 
-    /// Whether its threads were kept from running: they waited for cores, or were later than all their own work explains (where
-    /// nothing counts the waits, or it is the whole machine that was held up).
+    /// Whether its threads were kept from running: they waited for cores, or were later than all their own work
+    /// explains (where nothing counts the waits, or it is the whole machine that was held up).
     fn was_starved(&self) -> bool {
         let wanted = (self.cpu_ns + self.wait_ns).max(1) as f64;
         let explains = |ns: u64| ns as f64 / 1e6 >= self.p99_ms;
@@ -345,12 +345,12 @@ struct Judgement {
     lateness: Lateness,
 }
 
-/// What of the plan the generator did not do in time.
+/// The part of the plan that the generator did not do in time.
 enum Lateness {
     None,
     /// It missed arrivals, and began the others in time.
     MissedOnly,
-    /// It began late what it did.
+    /// It began operations late.
     Late,
 }
 

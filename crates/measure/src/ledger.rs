@@ -1,16 +1,17 @@
 //! The delivery ledger: who was owed which message, and what became of every copy.
 //!
 //! Shards write down what they saw ([`Batch`]); the one ledger decides, a second later, off the hot path and in one
-//! thread, so that its rules are a sequential, testable function. (An alternative, deciding inside each shard, needs the
-//! sender's table in every receiver's shard.) It knows nothing of sockets, stamps or time: instants are given.
+//! thread, so that its rules are a sequential, testable function. (An alternative, deciding inside each shard, needs
+//! the sender's table in every receiver's shard.) It knows nothing of sockets, stamps or time: instants are given.
 //!
 //! Membership is judged at the instant a message was really handed to the kernel (`started`), latency runs from the
 //! instant it was planned. The design speaks of the planned send for both; but a send planned long ago that left late,
 //! because the target stalled, can only be owed to who was there when it left us, while the wait is still the target's
 //! doing and belongs in the latency.
 //!
-//! Nothing is estimated: a copy is judged once, when all that bears on it is known (`settle` after its receipt), against
-//! the receiver's stays ([`stay`]), the room's messages ([`room`]) and a bitmap of what has already come ([`bitmap`]).
+//! Nothing is estimated: a copy is judged once, when all that bears on it is known (`settle` after its receipt),
+//! against the receiver's stays ([`stay`]), the room's messages ([`room`]) and a bitmap of what has already come
+//! ([`bitmap`]).
 
 mod batch;
 mod bitmap;
@@ -28,7 +29,7 @@ use seats::Seats;
 use stay::Seat;
 use std::collections::HashSet;
 
-/// What the script says about delivery (`delivery:` in YAML).
+/// The script's rules for delivery (`delivery:` in YAML).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
     /// A copy received later than this after its planned send is late (ns). Default 1 s.
@@ -61,7 +62,7 @@ pub struct Counts {
     pub replayed: u64,
     /// Owed, never arrived.
     pub lost: u64,
-    /// Those of the lost that were a message's copy for its own sender. 0 until the run is over.
+    /// The part of `lost` that was owed to the messages' own senders. 0 until the run is over.
     #[serde(default)]
     pub lost_own: u64,
     /// Owed, not yet received, and not yet given up (0 once the ledger is closed).
@@ -99,8 +100,8 @@ const PATIENCE_NS: i64 = 2_000_000_000;
 /// Receipts that may wait; beyond, those without a message are foreign at once.
 const HELD_MAX: usize = 1 << 22;
 
-/// A message that has come to all it was owed to is forgotten so long after it was sent (ns): memory does not grow with a
-/// run in which nothing is lost. Late acknowledgements have come by then.
+/// A message that has come to all it was owed to is forgotten so long after it was sent (ns): memory does not grow with
+/// a run in which nothing is lost. Late acknowledgements have come by then.
 const REMEMBERED_NS: i64 = 30_000_000_000;
 
 /// The ledger of a run.
@@ -139,12 +140,12 @@ impl Ledger {
         Ledger { rules, remembered_ns, ..Ledger::default() }
     }
 
-    /// Takes what all shards saw up to `until`. Copies are judged once everything that bears on them is known, i.e. up to
-    /// `settle` later, so counts lag by one call. Each judged first copy of an owed message goes to `arrived`.
+    /// Takes what all shards saw up to `until`. Copies are judged once everything that bears on them is known, i.e. up
+    /// to `settle` later, so counts lag by one call. Each judged first copy of an owed message goes to `arrived`.
     ///
-    /// Batches may come in any order and hold later events too; those wait. What happened up to `until` must all have been
-    /// given with this call, except sends still being written (see [`PATIENCE_NS`]). A member lives on one shard: its events
-    /// are told apart by their instants, and by their place in a batch when those are equal.
+    /// Batches may come in any order and hold later events too; those wait. What happened up to `until` must all have
+    /// been given with this call, except sends still being written (see [`PATIENCE_NS`]). A member lives on one shard:
+    /// its events are told apart by their instants, and by their place in a batch when those are equal.
     pub fn apply(&mut self, batches: &mut [Batch], until: At, mut arrived: impl FnMut(Arrival)) {
         for batch in batches.iter_mut() {
             self.counts.foreign += std::mem::take(&mut batch.foreign);
@@ -191,7 +192,7 @@ impl Ledger {
         }
     }
 
-    /// What is known so far. Until [`Ledger::close`], `owed` includes copies that may turn out `unknown`.
+    /// The counts so far. Until [`Ledger::close`], `owed` includes copies that may turn out `unknown`.
     pub fn counts(&self) -> Counts {
         let mut counts = self.counts;
         let come = counts.delivered + counts.late + counts.replayed;
@@ -203,7 +204,7 @@ impl Ledger {
 
     /// The run is over: judges what is held back; every owed copy that has not come is lost (or unknown). Idempotent.
     pub fn close(&mut self, _at: At, arrived: impl FnMut(Arrival)) -> Counts {
-        // Who has not come back by now never will.
+        // A member that has not come back by now never will.
         self.seats.each().for_each(Seat::give_up);
         self.apply(&mut [], At(i64::MAX), arrived);
         self.counts.foreign += std::mem::take(&mut self.held).len() as u64;
@@ -234,8 +235,9 @@ impl Ledger {
         }
     }
 
-    /// What happened to one seat in one instant. Who was in leaves before joining again; who was not joins before
-    /// leaving; a connection closes last, unless it makes way for a rejoin. Who asks to join asks for what comes after.
+    /// The order of a seat's moves in one instant. A member that was in leaves before joining again; one that was not
+    /// joins before leaving; a connection closes last, unless it makes way for a rejoin. A request to join comes after
+    /// the moves before it.
     fn move_at(&mut self, member: Member, room: RoomId, at: At, mut moves: Moves) {
         let (rules, settle) = (self.rules, self.rules.settle_ns);
         let Some(seat) = self.seats.made(member, room) else { return };
@@ -302,8 +304,8 @@ impl Ledger {
         });
     }
 
-    /// Forgets members that are gone for good and of whose receipts none waits: nothing will ask for them again. Only where a
-    /// message is not owed to its sender its stays must be known as long as the message is.
+    /// Forgets members that are gone for good and of whose receipts none waits: nothing will ask for them again. Only
+    /// where a message is not owed to its sender its stays must be known as long as the message is.
     fn part(&mut self, waiting: &[Received], ripe: At) {
         if self.departed.is_empty() {
             return;

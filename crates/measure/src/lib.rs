@@ -1,4 +1,4 @@
-//! What one measurement is, how many are merged, who was owed which message, and what a finished run says.
+//! Single measurements, their merging, the ledger of owed messages, and the summary of a finished run.
 //!
 //! No tokio, no socket, no clock: instants come in as [`At`] values, files as `Write`. Each shard fills its own
 //! [`recorder::Recorder`]; once a second the collector takes them all and [`totals::Totals`] merges them.

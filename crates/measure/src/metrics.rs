@@ -1,11 +1,11 @@
 //! Metrics by name, the tags of their samples, and the thresholds on them.
 //!
-//! A sample's way: whoever observes it adds it, through the [`Sampler`] of its thread, to the one [`Aggregate`] of its series
-//! there. Once a second the thread's [`Interval`] goes to the collector, whose [`MetricStore`] adds each series to all it
-//! belongs to: the metric, the sub-metrics that thresholds name, the tags that make series. So a sample costs one addition
-//! wherever it counts, and its series is looked up once per metric and set of [`Tags`].
+//! A sample's way: whoever observes it adds it, through the [`Sampler`] of its thread, to the one [`Aggregate`] of its
+//! series there. Once a second the thread's [`Interval`] goes to the collector, whose [`MetricStore`] adds each series
+//! to all it belongs to: the metric, the sub-metrics that thresholds name, the tags that make series. So a sample costs
+//! one addition wherever it counts, and its series is looked up once per metric and set of [`Tags`].
 //!
-//! What a metric is called and which tags make series of it is for the script's language to say: see [`SeriesTags`] and
+//! The script's language chooses a metric's name and the tags that make series of it: see [`SeriesTags`] and
 //! [`AutomaticTag`].
 
 mod aggregate;
@@ -32,7 +32,7 @@ pub use tags::{AutomaticTag, AutomaticTags, Metadata, TagSet, Tags};
 pub use threshold::{AbortRule, Aggregation, Expression, JUDGED_EVERY, Misread, Operator};
 pub use trend::Trend;
 
-/// What a metric does with its samples.
+/// The way a metric combines its samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -58,7 +58,7 @@ impl Kind {
     }
 }
 
-/// What a metric's values are.
+/// The unit of a metric's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {

@@ -1,4 +1,4 @@
-//! What an operation came to. A target that refuses, stalls or talks nonsense is an outcome: data, counted.
+//! The outcomes of operations. A target that refuses, stalls or talks nonsense is an outcome: data, counted.
 //!
 //! The vocabulary is closed: [`FAILURES`] documents every failure once, and the metric codes, the hints and
 //! the table in `docs/metrics.md` all come from it. Failures are told apart by what happened, never by the
@@ -28,14 +28,14 @@ pub struct Timing {
     pub ended: At,
 }
 
-/// What came of an operation.
+/// The outcome of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It did what it should.
+    /// The operation succeeded.
     Ok,
     /// An HTTP response with this status. A 500 is an answer, not a failure of the operation.
     Status(u16),
-    /// It failed.
+    /// The operation failed.
     Failed(Failure),
 }
 
@@ -55,7 +55,7 @@ pub enum Failure {
     GeneratorExhausted,
     /// The TLS handshake failed, for none of the reasons that follow.
     TlsFailed,
-    /// What the peer speaks where TLS was begun is not TLS.
+    /// The peer answered the TLS handshake with something other than TLS.
     NotTls,
     /// The certificate vouches for itself, and nobody trusts it.
     CertificateSelfSigned,
@@ -69,11 +69,12 @@ pub enum Failure {
     CertificateExpired,
     /// Its time has not begun.
     CertificateNotYetValid,
-    /// It is another host's.
+    /// The certificate is another host's.
     CertificateWrongName,
     /// The upgrade or handshake was answered with this HTTP status.
     HandshakeRefused(u16),
-    /// A poll or a post of polling behind its first was answered with this HTTP status, which is neither news nor empty.
+    /// A poll or a post of polling behind its first was answered with this HTTP status, which is neither news nor
+    /// empty.
     PollRefused(u16),
     /// The upgrade or handshake did not end in time.
     HandshakeTimeout,
@@ -83,8 +84,8 @@ pub enum Failure {
     BrokerError,
     /// No answer within the operation's time limit; recorded at the limit's value.
     Timeout,
-    /// No answer within the operation's time limit, and no connection of the pool within half of it; recorded at the limit's
-    /// value.
+    /// No answer within the operation's time limit, and no connection of the pool within half of it; recorded at the
+    /// limit's value.
     PoolExhausted,
     /// The acknowledgement did not come within its time limit.
     AckTimeout,
@@ -100,7 +101,7 @@ pub enum Failure {
     SubprotocolMissing,
     /// The server chose a subprotocol that was not offered.
     SubprotocolUnknown,
-    /// One redirect after another.
+    /// There were too many redirects in a row.
     TooManyRedirects,
     /// A redirect to what is no address of HTTP.
     RedirectInvalid,
@@ -139,9 +140,9 @@ impl Failure {
         }
     }
 
-    /// Whether how long it took says something of the target: it was answered, if with a refusal, or waited for until its
-    /// time limit. What was refused or cut off has no response time; what waited for a
-    /// connection of our pool has, since its user did wait.
+    /// Whether how long it took says something of the target: it was answered, if with a refusal, or waited for until
+    /// its time limit. What was refused or cut off has no response time; what waited for a connection of our pool has,
+    /// since its user did wait.
     pub fn has_time(self) -> bool {
         match self {
             Failure::ConnectTimeout
@@ -186,8 +187,8 @@ impl Failure {
         }
     }
 
-    /// Whether a request failed so, and not what the script makes of it and of its answer: its captures and expectations,
-    /// its templates and functions.
+    /// Whether a request failed so, and not what the script makes of it and of its answer: its captures and
+    /// expectations, its templates and functions.
     pub fn is_of_request(self) -> bool {
         !matches!(
             self,
@@ -210,12 +211,12 @@ impl Failure {
         }
     }
 
-    /// What happened, one sentence.
+    /// A sentence that says what happened.
     pub fn meaning(self) -> &'static str {
         self.entry().meaning
     }
 
-    /// What to try, where we know.
+    /// The remedy, if one is known.
     pub fn hint(self) -> Option<&'static str> {
         self.entry().hint
     }

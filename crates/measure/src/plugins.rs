@@ -1,9 +1,10 @@
-//! What a script's plugins make of the figures: the Apdex score, and metrics by endpoint; and how long answers took in all. They are read off the operations' histograms; nothing is recorded for them.
+//! What a script's plugins make of the figures: the Apdex score, and metrics by endpoint; and how long answers took in
+//! all. They are read off the operations' histograms; nothing is recorded for them.
 
 use crate::histogram::{Histogram, Quantiles};
 use std::collections::BTreeMap;
 
-/// What a script's plugins ask for.
+/// The settings of a script's plugins.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Plugins {
     /// An answer within this satisfies (ms); none: no score is wanted.
@@ -17,12 +18,12 @@ pub struct Plugins {
     /// Endpoints of the operations, by id. Those without one are not told by endpoint; several may share one.
     #[serde(default)]
     pub endpoints: Vec<Option<String>>,
-    /// What is left out of the console: metrics whose names contain one of these.
+    /// Metrics left out of the console: those whose names contain one of these.
     #[serde(default)]
     pub hidden: Vec<String>,
 }
 
-/// What they came to.
+/// The plugins' figures.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Figures {
     /// Present when the script asks for it.
@@ -30,7 +31,7 @@ pub struct Figures {
     /// How long answers took: response times of those there were. Present when the script asks for it.
     #[serde(default)]
     pub total_ms: Option<Quantiles>,
-    /// What the names of endpoints begin with.
+    /// The prefix of endpoints' names.
     pub endpoint_prefix: String,
     /// HTTP by endpoint, in the order of the names.
     pub endpoints: Vec<Endpoint>,
@@ -41,7 +42,7 @@ pub struct Figures {
 /// How satisfied users are: answers within a threshold, within four times of it, and beyond.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Apdex {
-    /// What still satisfies.
+    /// The longest response time that still satisfies (ms).
     pub threshold_ms: f64,
     /// Answers within the threshold.
     pub satisfied: u64,
@@ -62,12 +63,13 @@ pub struct Endpoint {
     pub codes: BTreeMap<u16, u64>,
     /// Requests that failed, by code; not those whose answer the script takes exception to.
     pub errors: BTreeMap<String, u64>,
-    /// As the operations' `response_ms`.
+    /// The response times, like the operations' `response_ms`.
     pub response_ms: Quantiles,
 }
 
 impl Apdex {
-    /// Of response times. A limit falls between two of the histogram's steps, a thousandth of it apart.
+    /// The score of response times. The limit falls between two steps of the histogram, which are a thousandth of it
+    /// apart.
     pub(crate) fn of(threshold_ms: f64, responses: &Histogram) -> Apdex {
         let satisfied = responses.count_up_to_ms(threshold_ms);
         let tolerated = responses.count_up_to_ms(4.0 * threshold_ms) - satisfied;

@@ -1,8 +1,8 @@
-//! One shard's own record, written on the hot path and taken once a second.
+//! A shard's own record, written on the hot path and taken once a second.
 //!
 //! Nothing here is shared or locked. A successful operation costs two or three histogram writes and an array increment;
-//! only a failure looks anything up. Histograms come into being on first use, so an idle shard is small, and are made as
-//! large as last second's so that they rarely grow.
+//! only a failure looks anything up. Histograms come into being on first use, so an idle shard is small, and are made
+//! as large as last second's so that they rarely grow.
 
 use crate::answers::Answers;
 use crate::at::At;
@@ -69,7 +69,7 @@ pub enum Counter {
     OperationsCut,
     /// Polls that were answered or failed, the first of each user included.
     Polls,
-    /// Those of them that were answered and brought nothing.
+    /// Those of them that were answered without messages.
     PollsEmpty,
     /// Messages received in answers to polls.
     PollsReceived,
@@ -130,7 +130,7 @@ impl Counter {
     ];
 }
 
-/// One number per [`Counter`].
+/// A number per [`Counter`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counters([u64; COUNTERS]);
 
@@ -205,7 +205,7 @@ pub struct Gauges {
     pub wait_ns: u64,
 }
 
-/// What a shard saw in one interval.
+/// A shard's observations in one interval.
 #[derive(Clone, Debug, Default)]
 pub struct Record {
     /// Counts since the last record.
@@ -214,7 +214,7 @@ pub struct Record {
     pub operations: Vec<Timings>,
     /// Responses by HTTP status code.
     pub codes: Vec<u64>,
-    /// One entry per operation and failure.
+    /// An entry per operation and failure.
     pub failures: Vec<FailureCount>,
     /// Users created, by scenario.
     pub scenarios: Vec<u64>,
@@ -224,15 +224,15 @@ pub struct Record {
     pub lag: Option<Box<Histogram>>,
     /// How late the shard's heartbeat came.
     pub hiccups: Option<Box<Histogram>>,
-    /// Which shard this is of; without it, records count as given in the order of the shards.
+    /// The shard's number; without it, records count as given in the order of the shards.
     pub shard: Option<u16>,
     /// Levels now; set by the engine.
     pub gauges: Gauges,
     /// Samples of metrics by name: those of the script's functions, and what else it has told by name.
     pub metrics: Interval,
-    /// What the script expected of responses.
+    /// The results of the script's expectations.
     pub expectations: Expectations,
-    /// What the ledger will want to know.
+    /// The ledger's inputs.
     pub ledger: Batch,
 }
 
@@ -272,8 +272,9 @@ impl Recorder {
     }
 
     /// An operation ended: its outcome counts, and its times where they say something of the target (see
-    /// [`Failure::has_time`]; a connection refused in 0.1 ms is no fast response). Every failure counts here once; [`Recorder::failure`] called
-    /// directly afterwards for the same operation and failure adds an example without counting again.
+    /// [`Failure::has_time`]; a connection refused in 0.1 ms is no fast response). Every failure counts here once;
+    /// [`Recorder::failure`] called directly afterwards for the same operation and failure adds an example without
+    /// counting again.
     pub fn operation(&mut self, operation: impl Into<CountedAs>, timing: Timing, outcome: Outcome) {
         let CountedAs { id, tagged } = operation.into();
         self.block(id, timing, outcome);
@@ -333,7 +334,8 @@ impl Recorder {
         self.failure_called(operation, failure, at, "", example);
     }
 
-    /// [`Recorder::failure_at`] of one that has another name than its failure's, a function's message say: it counts apart, up to [`CALLED_MAX`] such names. An empty name is none.
+    /// [`Recorder::failure_at`] of one that has another name than its failure's, a function's message say: it counts
+    /// apart, up to [`CALLED_MAX`] such names. An empty name is none.
     pub fn failure_called(
         &mut self,
         operation: Option<OperationId>,
@@ -380,7 +382,7 @@ impl Recorder {
         }
     }
 
-    /// [`Recorder::operation`] for one that hops have led to its answer: that alone took `last_ns`.
+    /// Like [`Recorder::operation`], for a redirected request; the final hop took `last_ns`.
     pub fn redirected(
         &mut self,
         operation: impl Into<CountedAs>,
@@ -423,8 +425,8 @@ impl Recorder {
         self.now.hiccups.get_or_insert_default().record_ns(ns);
     }
 
-    /// A value of a metric by name. A name is of the kind and unit that used it first: values of another, and of metrics beyond
-    /// [`crate::metrics::METRICS_MAX`], are left out and counted.
+    /// A value of a metric by name. A name is of the kind and unit that used it first: values of another, and of
+    /// metrics beyond [`crate::metrics::METRICS_MAX`], are left out and counted.
     pub fn observe(&mut self, (kind, unit): (Kind, Unit), name: &str, value: f64, at: At) {
         match self.sampler.registry().add(name, kind, unit) {
             Ok(metric) => {
@@ -435,12 +437,12 @@ impl Recorder {
         }
     }
 
-    /// What the script expected of responses.
+    /// The results of the script's expectations.
     pub fn expectations(&mut self) -> &mut Expectations {
         &mut self.now.expectations
     }
 
-    /// What the ledger will want to know.
+    /// The ledger's inputs.
     pub fn ledger(&mut self) -> &mut Batch {
         &mut self.now.ledger
     }

@@ -1,9 +1,9 @@
-//! What must not be shown of a text that a run keeps as an example: passwords, tokens, cookies.
+//! Hides secrets in texts that a run keeps as examples: passwords, tokens, cookies.
 //!
-//! Names say what is secret ([`is_secret`]): of members of JSON, headers, fields of forms and parameters of addresses. Beside them
-//! `Bearer` and `Basic` credentials, a password in an address, and JSON Web Tokens are known by their looks. Whoever holds values
-//! that are secret by the name of their variable takes them out first ([`without`]). This errs on the side of hiding: an example
-//! is for who looks for a cause, and is handed around.
+//! Names say what is secret ([`is_secret`]): of members of JSON, headers, fields of forms and parameters of addresses.
+//! Beside them `Bearer` and `Basic` credentials, a password in an address, and JSON Web Tokens are known by their
+//! looks. Whoever holds values that are secret by the name of their variable takes them out first ([`without`]). This
+//! errs on the side of hiding: an example is for who looks for a cause, and is handed around.
 
 use serde_json::Value;
 
@@ -223,7 +223,7 @@ fn nested(text: &str) -> Option<usize> {
     Some(text.len())
 }
 
-/// What stands between quotes, JSON in JSON among them; of a text that is cut off, all of it.
+/// The text between quotes, JSON in JSON among them; of a truncated text, the rest.
 fn quoted(text: &str) -> Option<(usize, usize)> {
     let slashes = text.len() - text.trim_start_matches('\\').len();
     let quote = text[slashes..].chars().next().filter(|c| matches!(c, '"' | '\'' | '`'))?;
@@ -280,7 +280,7 @@ pub fn collect(name: &str, value: &Value, into: &mut Vec<String>) {
 /// The text without these values, nor a longer beginning of one: texts are cut.
 pub fn without(text: &str, values: &[String]) -> String {
     let mut text = text.to_owned();
-    // One of the words used as a value (`password`) hides nothing and would take the word from every message.
+    // A value that is one of the words itself (`password`) hides nothing, and would remove the word from every message.
     for value in values.iter().filter(|value| value.len() >= SHORTEST && !is_word(value)) {
         let head: String = value.chars().take(SHORT).collect();
         let mut from = 0;

@@ -22,7 +22,8 @@ pub struct ProcessGauges {
     pub ports_used: u64,
     /// Local ports there are, over all source addresses.
     pub ports_available: u64,
-    /// How long some task of the machine has waited for a core since it booted (PSI, µs); 0 where the system does not say.
+    /// How long some task of the machine has waited for a core since it booted (PSI, µs); 0 where the system does not
+    /// say.
     pub cpu_pressure_us: u64,
 }
 

@@ -5,7 +5,7 @@
 //! wants to forge stamps can. The check digit is there for damage (a frame cut and glued, a wrapped line): it catches
 //! every single changed digit and nearly every swap of two neighbours.
 
-/// What a stamp says.
+/// The contents of a stamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     /// 24 bits drawn per run: foreign runs' messages are told apart.
@@ -93,8 +93,8 @@ fn check(body: &[u8]) -> usize {
     weighted.sum::<usize>() & 63
 }
 
-/// Every stamp in `bytes`, in order; damaged ones are skipped. No allocation. One search for the mark's first byte, which
-/// hardly any message has elsewhere: on short messages half the price of a search for the whole mark.
+/// Every stamp in `bytes`, in order; damaged ones are skipped. No allocation. One search for the mark's first byte,
+/// which hardly any message has elsewhere: on short messages half the price of a search for the whole mark.
 #[inline]
 pub fn find(bytes: &[u8]) -> impl Iterator<Item = Stamp> + '_ {
     memchr::memchr_iter(MARK[0], bytes).filter_map(|at| Stamp::parse(&bytes[at..]))

@@ -22,7 +22,7 @@ pub use service::{FULL_SHARE, SATURATED_SECONDS, Service};
 pub struct Summary {
     /// The run's name.
     pub name: String,
-    /// What was loaded.
+    /// The target's URL.
     pub target: String,
     /// When it began, RFC 3339 in UTC.
     pub started: String,
@@ -40,7 +40,7 @@ pub struct Summary {
     pub users: Users,
     /// Present when the script tracks delivery.
     pub delivery: Option<Delivery>,
-    /// What went over the wire.
+    /// Bytes and connections on the wire.
     pub traffic: Traffic,
     /// Every operation of the plan that ran at least once, in the plan's order.
     pub operations: Vec<OperationSummary>,
@@ -66,25 +66,26 @@ pub struct Summary {
     pub generator: Generator,
     /// Users created, by scenario.
     pub scenarios: BTreeMap<String, u64>,
-    /// Metrics by name: the script's own, those its functions reported by the names they gave, and what else was told by name.
+    /// Metrics by name: the script's own, those its functions reported by the names they gave, and what else was told
+    /// by name.
     #[serde(default)]
     pub metrics: BTreeMap<String, MetricSummary>,
-    /// Values that were left out of them: of names beyond 10,000, or of another kind than their name's; and sets of tags beyond
-    /// 20,000 that were not told apart.
+    /// Values that were left out of them: of names beyond 10,000, or of another kind than their name's; and sets of
+    /// tags beyond 20,000 that were not told apart.
     #[serde(default)]
     pub metrics_left_out: u64,
-    /// What the script's plugins make of the figures.
+    /// The figures of the script's plugins.
     #[serde(default)]
     pub plugins: Figures,
-    /// What the script expected of responses.
+    /// The results of the script's expectations.
     #[serde(default)]
     pub expectations: ExpectationSummary,
     /// Where the run was recorded.
     pub run_folder: Option<String>,
-    /// What the script's matrix set for this run, by axis, in the matrix's order; empty without one.
+    /// The values of the script's matrix for this run, by axis, in the matrix's order; empty without one.
     #[serde(default)]
     pub combination: Map<String, Value>,
-    /// What the service beside the run used, when the script asked for one.
+    /// The usage of the service started for the run, when the script asked for one.
     #[serde(default)]
     pub service: Option<Service>,
 }
@@ -94,9 +95,9 @@ pub struct Summary {
 pub struct Verdict {
     /// In one word.
     pub result: Conclusion,
-    /// One sentence each, most important first.
+    /// A sentence each, most important first.
     pub reasons: Vec<String>,
-    /// What to try, where we know.
+    /// Remedies, as far as they are known.
     pub hints: Vec<String>,
 }
 
@@ -110,7 +111,7 @@ pub enum Conclusion {
     Fail,
     /// The generator itself fell behind: the figures say nothing of the target.
     Invalid,
-    /// It was stopped before its plan was done: the figures and reasons are of what ran until then.
+    /// The run was stopped before its plan was done: figures and reasons are those of the part before.
     Interrupted,
 }
 
@@ -139,12 +140,13 @@ pub enum FailOnStatus {
     Never,
 }
 
-/// HTTP answers as the verdict counts them: the last one of each request. Hops of redirects, polls and handshakes are left out.
+/// HTTP answers as the verdict counts them: the last one of each request. Hops of redirects, polls and handshakes are
+/// left out.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Statuses {
     /// Answers, whatever their status.
     pub answers: u64,
-    /// Those with an error status: 4xx or 5xx.
+    /// Answers with an error status: 4xx or 5xx.
     pub errors: u64,
     /// Errors that the script asks for: their request expects a status, or has a strict match on what the answer holds.
     pub expected: u64,
@@ -191,7 +193,7 @@ pub struct Users {
     pub session_ms: Quantiles,
 }
 
-/// What the ledger came to.
+/// The ledger's results.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Delivery {
     /// Copies by what became of them.
@@ -208,7 +210,7 @@ pub struct Delivery {
     pub replay_latency_ms: Quantiles,
 }
 
-/// What went over the wire.
+/// Bytes and connections on the wire.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Traffic {
     /// Messages sent, over all real-time transports.
@@ -238,7 +240,7 @@ pub struct Traffic {
     /// Polls that were answered or failed.
     #[serde(default)]
     pub polls: u64,
-    /// Those that were answered and brought nothing.
+    /// Polls that were answered without messages.
     #[serde(default)]
     pub polls_empty: u64,
     /// Messages received in answers to polls.
@@ -264,12 +266,12 @@ pub struct Traffic {
     pub reconnects_failed: u64,
 }
 
-/// One operation, or all of a kind.
+/// An operation, or all of a kind.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct OperationSummary {
     /// The operation's name.
     pub name: String,
-    /// What it is.
+    /// The operation's kind.
     pub kind: OperationKind,
     /// How often it ended.
     pub count: u64,
@@ -285,22 +287,22 @@ pub struct OperationSummary {
     pub first_byte_ms: Option<Quantiles>,
 }
 
-/// One kind of failure of one operation.
+/// A kind of failure of one operation.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ErrorSummary {
     /// Documented code, e.g. `connect_refused`.
     pub code: String,
-    /// The name that the script's language or functions gave this failure, e.g. the message of a function; empty where it has
-    /// none but its code.
+    /// The name that the script's language or functions gave this failure, e.g. the message of a function; empty where
+    /// it has none but its code.
     #[serde(default)]
     pub called: String,
-    /// What was done, if it is a timed operation.
+    /// The operation, if it is a timed one.
     pub operation: Option<String>,
     /// How often.
     pub count: u64,
     /// The first time, from the run's start.
     pub first_at_s: f64,
-    /// What it looked like; empty when there is nothing to show.
+    /// The example's text; empty without one.
     pub example: String,
 }
 
@@ -311,7 +313,7 @@ pub struct Generator {
     pub state: Health,
     /// Why it is not `ok`: what happened, the rule, what we saw.
     pub findings: Vec<String>,
-    /// What made it late, when it was.
+    /// The cause of its lateness, if it was late.
     #[serde(default)]
     pub cause: Option<Cause>,
     /// How late planned things were begun.
@@ -344,15 +346,15 @@ pub struct Generator {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Health {
-    /// It did.
+    /// The generator kept up.
     Ok,
     /// Read the findings before trusting small differences.
     Warn,
-    /// It did not: the figures say nothing of the target.
+    /// The generator fell behind: the results are unreliable.
     Invalid,
 }
 
-/// What made a generator late: whose fault it is, and so what helps.
+/// The cause of a generator's lateness, which decides on the remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Cause {
@@ -360,7 +362,7 @@ pub enum Cause {
     Starved,
     /// Its own threads had no time left.
     Overloaded,
-    /// It ran out of local ports or file descriptors.
+    /// The generator ran out of local ports or file descriptors.
     Exhausted,
     /// Neither: more was planned for one instant than can begin in it, or the objective is tighter than timers are.
     Bursts,

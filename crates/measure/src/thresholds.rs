@@ -3,11 +3,12 @@
 //!
 //! The language is that of [`crate::expression`]; names are metrics. A threshold is read once, when the script is.
 //! Names with signs go in single quotes (`'errors.Failed capture or match' < 3`); without them the longest name counts
-//! that the run has measured (`login-time.p95`): where functions reported such a name, and only there, the expression is
-//! read again when the run is over.
+//! that the run has measured (`login-time.p95`): where functions reported such a name, and only there, the expression
+//! is read again when the run is over.
 //!
 //! A threshold holds when it is neither 0 nor NaN. A name that the run has not measured makes it fail and say so,
-//! wherever the name stands, except counts of things that may well not happen (`errors.*`), which are 0: a threshold that holds because nothing was measured would be a lie.
+//! wherever the name stands, except counts of things that may well not happen (`errors.*`), which are 0: a threshold
+//! that holds because nothing was measured would be a lie.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,7 +18,7 @@ use crate::expression::{
 };
 use crate::metrics::{AbortRule, SeriesName};
 
-/// One threshold, read.
+/// A parsed threshold.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(from = "Written", into = "Written")]
 pub struct Threshold {
@@ -26,7 +27,7 @@ pub struct Threshold {
     expression: Result<Expression<Metric>, SyntaxError>,
 }
 
-/// As in the script, and in the headers of run folders.
+/// The form in scripts and in the headers of run folders.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 struct Written {
     expression: String,
@@ -56,10 +57,10 @@ pub struct Figures {
     pub path: fn(&str) -> &str,
 }
 
-/// What a threshold came to.
+/// The result of a threshold.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Judged {
-    /// As in the script.
+    /// The script's text.
     pub expression: String,
     /// Whether it decides the run.
     pub strict: bool,
@@ -113,7 +114,7 @@ impl Threshold {
         AbortRule { on_fail: after.is_some(), delay: after.unwrap_or_default() }
     }
 
-    /// As in the script, e.g. `http.response_time.p99 < 250 and vusers.failed == 0`.
+    /// The script's text, e.g. `http.response_time.p99 < 250 and vusers.failed == 0`.
     pub fn expression(&self) -> &str {
         &self.written.expression
     }
@@ -138,7 +139,8 @@ impl Threshold {
         self.weigh(figures).1
     }
 
-    /// What it came to while a run goes on, if it does not hold. What has not been measured yet may still be: then nothing is said.
+    /// What it came to while a run goes on, if it does not hold. What has not been measured yet may still be: then
+    /// nothing is said.
     pub fn crossed(&self, figures: &Figures) -> Option<Judged> {
         let (is_measured, judged) = self.weigh(figures);
         (is_measured && !judged.held).then_some(judged)
@@ -224,7 +226,7 @@ impl Lookup<Metric> for &Figures {
 
 /// Resolves the names of thresholds.
 struct Metrics<'f> {
-    /// What the run has measured, when it is over.
+    /// The run's figures, when it is over.
     figures: Option<&'f BTreeMap<String, f64>>,
 }
 
@@ -339,7 +341,7 @@ mod tests {
             &format!("delivery.ratio = 0.9995, {p95}"),
         );
         check("not (a == 2)", false, "a = 2");
-        // As in filtrex, `not` binds closer than a comparison: (not a) == 3.
+        // Like filtrex: `not` binds closer than a comparison: (not a) == 3.
         check("not a == 3", false, "a = 2");
         check("not (a == 3)", true, "a = 2");
         // Neither 0 nor NaN.

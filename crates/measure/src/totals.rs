@@ -20,14 +20,14 @@ use crate::summary::{FailOnStatus, Naming, Summary};
 use crate::thresholds::{Judged, Threshold};
 use std::time::Duration;
 
-/// What does not change during a run; the heart of `run.json`.
+/// The facts that do not change during a run; the heart of `run.json`.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Header {
     /// The run's name.
     pub name: String,
     /// RFC 3339, UTC.
     pub started: String,
-    /// What is loaded.
+    /// The target's URL.
     pub target: String,
     /// Sonagi's version.
     pub version: String,
@@ -47,11 +47,11 @@ pub struct Header {
     pub deadline_ms: f64,
     /// Whether the script tracks delivery.
     pub tracked: bool,
-    /// What the script wants ensured.
+    /// The script's thresholds.
     #[serde(default)]
     pub thresholds: Vec<Threshold>,
-    /// The smallest latency that a threshold on a metric allows (ms): with those of `thresholds`, the objective that the
-    /// generator's own lag is held against.
+    /// The smallest latency that a threshold on a metric allows (ms): with those of `thresholds`, the objective that
+    /// the generator's own lag is held against.
     #[serde(default)]
     pub objective_ms: Option<f64>,
     /// The largest population a closed run asks for.
@@ -69,7 +69,7 @@ pub struct Header {
     /// When error statuses fail the run.
     #[serde(default)]
     pub fail_on_status: FailOnStatus,
-    /// What the script's plugins make of the figures.
+    /// The settings of the script's plugins.
     #[serde(default)]
     pub plugins: Plugins,
     /// Sub-metrics that the run tells apart, by their places in its registry.
@@ -239,7 +239,7 @@ pub trait Follow {
     /// The ledger is closed, and came to this; [`Follow::counted`] comes behind it.
     fn closed(&mut self, _counts: &Counts, _at: At) {}
 
-    /// What is to be observed of all since the last time, the ledger's counts being these.
+    /// Observes everything since the last call, with the ledger's present counts.
     fn counted(&mut self, _counts: &Counts, _at: At) -> Interval {
         Interval::default()
     }
@@ -250,8 +250,8 @@ struct Nobody;
 
 impl Follow for Nobody {}
 
-/// A part of a run by itself, in whole seconds: what [`Summary`] says is of these seconds alone, levels and peaks as they
-/// were then. Thresholds are not judged.
+/// A part of a run by itself, in whole seconds: what [`Summary`] says is of these seconds alone, levels and peaks as
+/// they were then. Thresholds are not judged.
 pub struct Period(Tally);
 
 impl Period {
@@ -262,12 +262,12 @@ impl Period {
         Period(Tally::new(header, MetricStore::default()))
     }
 
-    /// One more second; the first one begins the period.
+    /// Adds a second; the first one begins the period.
     pub fn absorb(&mut self, snapshot: &Snapshot) {
         self.0.absorb_part(snapshot);
     }
 
-    /// What these seconds came to.
+    /// The summary of these seconds.
     pub fn summary(&mut self) -> Summary {
         self.0.summary()
     }

@@ -12,17 +12,20 @@ use crate::summary::{
 };
 use crate::thresholds::Judged;
 
-/// What the figures of an INVALID run are worth, and what helps.
+/// The reliability of an INVALID run's figures, and the remedy.
 pub fn advice(generator: &Generator) -> String {
     let helps = match generator.cause {
         Some(Cause::Starved) => {
-            "it was starved, not overloaded: stop what else runs on this machine, give it cores of its own (`taskset`, a higher CPU limit of its container), or use another machine"
+            "it was starved, not overloaded: stop what else runs on this machine, give it cores of its own (`taskset`, \
+             a higher CPU limit of its container), or use another machine"
         }
         Some(Cause::Exhausted) => {
-            return "results unreliable: the load generator ran out of local ports or file descriptors; raise `ulimit -n`, or spread connections over several local addresses (`--source-address`)".to_owned();
+            return "results unreliable: the load generator ran out of local ports or file descriptors; raise `ulimit \
+                    -n`, or spread connections over several local addresses (`--source-address`)".to_owned();
         }
         Some(Cause::Bursts) => {
-            "its cores had time left: spread what is planned for the same instant (jitter in `think` or `pace`), or ask for no less than this machine's timers can tell"
+            "its cores had time left: spread what is planned for the same instant (jitter in `think` or `pace`), or \
+             ask for no less than this machine's timers can tell"
         }
         Some(Cause::Overloaded) | None => {
             "lower the load per shard, add shards, or use a faster or idle machine"
@@ -32,8 +35,8 @@ pub fn advice(generator: &Generator) -> String {
 }
 
 impl Summary {
-    /// The same run as its script's language judges it, by rules of its own: what its thresholds came to, for what else it failed
-    /// (a sentence each), and what is worth knowing.
+    /// The same run as its script's language judges it, by rules of its own: what its thresholds came to, for what else
+    /// it failed (a sentence each), and what is worth knowing.
     #[must_use]
     pub fn judged_by_rules(
         mut self,
@@ -65,8 +68,8 @@ pub(crate) fn judge(summary: &Summary) -> Verdict {
     concluded(summary, verdict)
 }
 
-/// Judges a summary whose other fields are filled in, of a script whose language has rules of its own: it fails for its thresholds and
-/// for what the language says. A generator that fell behind and a stop are what they are in every run.
+/// Judges a summary whose other fields are filled in, of a script whose language has rules of its own: it fails for its
+/// thresholds and for what the language says. A generator that fell behind and a stop are what they are in every run.
 pub(crate) fn of_language(summary: &Summary, failures: Vec<String>, hints: Vec<String>) -> Verdict {
     let mut verdict = judge_thresholds(summary);
     failures.into_iter().for_each(|reason| verdict.fail(reason));
@@ -94,11 +97,11 @@ fn concluded(summary: &Summary, mut verdict: Verdict) -> Verdict {
     verdict
 }
 
-/// What is said of a part of a run.
+/// The prefix of statements about a part of a run.
 const UNTIL_THEN: &str = "until then: ";
 
-/// A run that was stopped is neither passed nor failed: its plan was not carried out. What did not hold and what did is said of the
-/// part that was.
+/// A run that was stopped is neither passed nor failed: its plan was not carried out. What did not hold and what did is
+/// said of the part that was.
 fn interrupt(summary: &Summary, verdict: &mut Verdict) {
     let mut said = std::mem::take(&mut verdict.reasons);
     let held = summary.thresholds.iter().filter(|threshold| threshold.held).count() as u64;
@@ -120,7 +123,7 @@ fn named(summary: &Summary) -> Vec<String> {
     summary.thresholds.iter().flat_map(|threshold| threshold.metrics.iter().cloned()).collect()
 }
 
-/// What the script demands of the run as a whole: its thresholds, and the delivery of its messages.
+/// Judges the script's demands on the whole run: its thresholds, and the delivery of its messages.
 fn judge_demands(summary: &Summary, named: &[String]) -> Verdict {
     let mut verdict = judge_thresholds(summary);
     judge_delivery(summary, named, &mut verdict);
@@ -192,12 +195,12 @@ fn judge_delivery(summary: &Summary, named: &[String], verdict: &mut Verdict) {
     verdict.hints.extend(hints);
 }
 
-/// What is to be said of a run's deliveries.
+/// The statements about a run's deliveries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Delivered {
-    /// What went wrong, worst first.
+    /// The faults, worst first.
     pub faults: Vec<Fault>,
-    /// What else is worth knowing.
+    /// Further remarks.
     pub hints: Vec<String>,
 }
 
@@ -252,22 +255,26 @@ fn doubts(counts: &Counts) -> Vec<String> {
     hints
 }
 
-/// What losses of these kinds come from, more often than from a target that loses messages.
+/// The usual cause of losses of these kinds, if it is more likely than a target that loses messages.
 fn why_lost(counts: &Counts) -> Option<String> {
     let Counts { owed, lost, lost_own, leaked, settling, foreign, .. } = *counts;
     if lost == 0 {
         return None;
     }
     if lost < owed {
-        let why = "every lost copy was the sender's own: if the target sends to everybody but the sender (`socket.to(room).emit`), set `delivery: { echo: false }`";
+        let why = "every lost copy was the sender's own: if the target sends to everybody but the sender \
+                   (`socket.to(room).emit`), set `delivery: { echo: false }`";
         return (lost == lost_own).then(|| why.to_owned());
     }
     let why = match (leaked, settling + foreign) {
         (0, 0) => {
-            "nobody received a message with a stamp: does the target send on what this event or destination brings, with its text, and is the script's `room` the room users really join? A `match` in `acknowledge` shows what it answers"
+            "nobody received a message with a stamp: does the target send on what this event or destination brings, \
+             with its text, and is the script's `room` the room users really join? A `match` in `acknowledge` shows \
+             what it answers"
         }
         (0, _) => {
-            "nobody received what was owed to it: what came was near a join or leave, the sender's own (`echo: false`), or of another run"
+            "nobody received what was owed to it: what came was near a join or leave, the sender's own (`echo: \
+             false`), or of another run"
         }
         _ => {
             "messages came only to users outside the room: is the script's `room` the room users really join?"
@@ -312,7 +319,8 @@ fn are_all_errors(summary: &Summary) -> bool {
     answers > 0 && errors == answers && expected == 0
 }
 
-/// Answers that are nothing but errors are no answers to a load test: a wrong path or token makes the fastest target of all.
+/// Answers that are nothing but errors are no answers to a load test: a wrong path or token makes the fastest target of
+/// all.
 fn judge_statuses(statuses: &Statuses, named: &[String], verdict: &mut Verdict) {
     let Statuses { answers, errors, expected, fail_on, codes } = statuses;
     let unasked = errors.saturating_sub(*expected);
@@ -335,18 +343,19 @@ fn judge_statuses(statuses: &Statuses, named: &[String], verdict: &mut Verdict) 
         (false, _) => format!("{} of {all} HTTP answers {were} ({by_code})", count(unasked)),
     });
     verdict.hints.push(
-        "check the path and the credentials; to ask for such a status: `expect: { statusCode: 404 }`, a threshold on `http.codes.404`, or `--fail-on-status never`"
+        "check the path and the credentials; to ask for such a status: `expect: { statusCode: 404 }`, a threshold on \
+         `http.codes.404`, or `--fail-on-status never`"
             .to_owned(),
     );
 }
 
-/// Whether users got on with flows that only the end of the run's time, or its user, ended: no user completes an endless
-/// flow, so that nobody did is no failure. A run in which nothing at all succeeded has no such excuse.
+/// Whether users got on with flows that only the end of the run's time, or its user, ended: no user completes an
+/// endless flow, so that nobody did is no failure. A run in which nothing at all succeeded has no such excuse.
 fn ran_until_stopped(summary: &Summary) -> bool {
     summary.users.stopped > 0 && summary.kinds.iter().any(|kind| kind.count > kind.failed)
 }
 
-/// What went wrong in `before`: nobody arrives after it has failed, so all errors of such a run are its.
+/// The failure of `before`: nobody arrives after it has failed, so all errors of such a run are its.
 fn failed_before(summary: &Summary) -> Option<String> {
     let Users { started, missed, skipped, .. } = summary.users;
     if started + missed + skipped > 0 {

@@ -161,7 +161,7 @@ fn metric_told(metric: &MetricSummary) -> String {
     }
 }
 
-/// What the script expected of responses; what failed comes with what it looked like first.
+/// The script's expectations of responses; failed ones with the first example.
 fn expectations(page: &mut Page, run: &Summary) {
     let all = &run.expectations;
     if all.kinds.is_empty() {
@@ -459,7 +459,7 @@ fn service(page: &mut Page, service: &Service) {
     }
 }
 
-/// One line per run, for the end of several: verdict, name, what arrived, p99 end to end.
+/// A line per run, for the end of several: verdict, name, share delivered, p99 end to end.
 pub fn verdicts(runs: &[Summary], width: usize, colour: bool) -> String {
     let mut page = Page::new(width, colour);
     for run in runs {

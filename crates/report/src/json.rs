@@ -8,7 +8,7 @@ pub fn summary(run: &Summary) -> String {
     format!("{:#}\n", value(run))
 }
 
-/// One document for several runs: a JSON array of their summaries in order, with a newline at its end.
+/// A document for several runs: a JSON array of their summaries in order, with a newline at its end.
 pub fn summaries(runs: &[Summary]) -> String {
     format!("{:#}\n", Value::Array(runs.iter().map(value).collect()))
 }

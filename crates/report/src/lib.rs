@@ -1,5 +1,5 @@
-//! Renders runs: the console summary and live line, one JSON document, the table of a matrix, the run folder, a table of its
-//! seconds.
+//! Renders runs: the console summary and live line, one JSON document, the table of a matrix, the run folder, a table
+//! of its seconds.
 //!
 //! Pure rendering: text out of [`sonagi_measure`]'s documents, written to whatever `Write` the caller gives. It never
 //! prints, never reads argv or the environment, and never touches the target. A reader might ask why the run folder's

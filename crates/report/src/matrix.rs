@@ -1,9 +1,9 @@
 //! A script's runs over its matrix, side by side: one document, one table.
 //!
-//! Everything shown is computed from the runs' summaries ([`figures`]), so the table on the terminal, the one in Markdown
-//! and the document cannot disagree. The one decision a reader would question: a run *held its users* only when it passed,
-//! every copy owed arrived, and the population asked for was connected at one time. Whether it was also fast is for the
-//! reader of the latencies.
+//! Everything shown is computed from the runs' summaries ([`figures`]), so the table on the terminal, the one in
+//! Markdown and the document cannot disagree. The one decision a reader would question: a run *held its users* only
+//! when it passed, every copy owed arrived, and the population asked for was connected at one time. Whether it was also
+//! fast is for the reader of the latencies.
 
 mod figures;
 mod markdown;
@@ -27,23 +27,23 @@ pub struct Matrix {
     pub started: String,
     /// Sonagi's version.
     pub version: String,
-    /// What both sides ran on, in words; empty when nothing says so.
+    /// The machine of both sides, in words; empty if unknown.
     #[serde(default)]
     pub machine: String,
     /// Names of the axes, in the matrix's order.
     pub axes: Vec<String>,
     /// How many runs the matrix asks for.
     pub planned: usize,
-    /// Those that are over, in order.
+    /// The finished runs, in order.
     pub runs: Vec<Run>,
 }
 
-/// One run of a matrix.
+/// A run of a matrix.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// A value for each axis.
     pub combination: Map<String, Value>,
-    /// What came of it.
+    /// The run's summary; None: it could not be run.
     pub summary: Option<Summary>,
     /// Why there is no summary: what could not be started.
     pub error: Option<String>,
@@ -126,7 +126,7 @@ impl Matrix {
         page.finish()
     }
 
-    /// One JSON document: the matrix, its verdict, and beside each summary the table's figures. Ends with a newline.
+    /// A JSON document: the matrix, its verdict, and beside each summary the table's figures. Ends with a newline.
     pub fn document(&self) -> String {
         let (headline, others) = self.verdict();
         let runs: Vec<Value> = self.runs.iter().map(Run::document).collect();
@@ -164,7 +164,7 @@ impl Run {
         })
     }
 
-    /// Which side was at its limit, or what else went wrong, for a run that did not hold its users.
+    /// The side that was at its limit, or another reason, for a run that did not hold its users.
     fn why_not(&self) -> String {
         let Some(run) = &self.summary else {
             let why = self.error.as_deref().unwrap_or("it was not run");
@@ -172,8 +172,8 @@ impl Run {
             return format!("could not run: {}", tame(first.trim_start_matches("error: ")));
         };
         let sides = saturated(run);
-        // A service that ended is the first reason; the generator's own findings are among the sides; and beside a side at
-        // its limit the first reason is enough.
+        // A service that ended is the first reason; the generator's own findings are among the sides; and beside a side
+        // at its limit the first reason is enough.
         let has_ended = run.service.as_ref().is_some_and(|service| service.ended.is_some());
         let reasons = match (run.verdict.result, sides.len()) {
             (Conclusion::Invalid, _) => usize::from(has_ended),
@@ -208,7 +208,7 @@ pub fn saturated(run: &Summary) -> Vec<String> {
     sides
 }
 
-/// What a run that no side's limit explains did not hold.
+/// The failures of a run that no side's limit explains.
 fn troubles(run: &Summary) -> Vec<String> {
     let mut troubles: Vec<String> = run.verdict.reasons.iter().map(|reason| tame(reason)).collect();
     if run.verdict.result == Conclusion::Pass {

@@ -55,7 +55,7 @@ impl Page {
         self.text.push('\n');
     }
 
-    /// One line as it is, cut at the page's width.
+    /// Adds a line, cut at the page's width.
     pub(crate) fn line(&mut self, text: &str, tone: Tone) {
         let cut = cut(text.trim_end(), self.width);
         let painted = self.paint(&cut, tone);

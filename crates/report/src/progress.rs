@@ -38,13 +38,13 @@ pub struct Line {
     pub p99_ms: Option<f64>,
     /// Errors so far.
     pub errors: u64,
-    /// What the run is doing.
+    /// The run's stage.
     pub stage: Stage,
     /// How long the phases of the load take, in whole seconds, where that is known.
     pub length: Option<u64>,
 }
 
-/// What a run is doing.
+/// The stage of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stage {
     /// Its phases go on.
@@ -95,7 +95,7 @@ impl Line {
         Line { stage, ..Line::of(snapshot) }
     }
 
-    /// One line of at most `width` columns, without a line end.
+    /// A line of at most `width` columns, without a line end.
     pub fn text(&self, width: usize) -> String {
         // Each part with its rank: the higher goes first when room is short.
         let mut parts = vec![(0, clock(self.second))];
@@ -178,10 +178,13 @@ mod tests {
 
     #[test]
     fn the_live_line_says_where_the_run_stands() {
-        insta::assert_snapshot!(busy().text(90), @"0:12/0:30  started 24/45  users 24  out 100/s  in 10.0k/s  outstanding 12  p99 4.21 ms");
+        insta::assert_snapshot!(busy().text(90), @"0:12/0:30  started 24/45  users 24  out 100/s  in 10.0k/s  \
+                                                   outstanding 12  p99 4.21 ms");
         let troubled =
             Line { second: 3723, errors: 1204, lost: 28, leaked: 3, stage: Stage::Draining, ..busy() };
-        insta::assert_snapshot!(troubled.text(200), @"1:02:03  draining  started 24/45  users 24  out 100/s  in 10.0k/s  outstanding 12  p99 4.21 ms  lost 28  leaked 3  errors 1,204");
+        insta::assert_snapshot!(troubled.text(200), @"1:02:03  draining  started 24/45  users 24  out 100/s  in \
+                                                      10.0k/s  outstanding 12  p99 4.21 ms  lost 28  leaked 3  errors \
+                                                      1,204");
     }
 
     #[test]

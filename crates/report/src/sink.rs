@@ -1,4 +1,4 @@
-//! Who follows a run: one required method, the rest optional.
+//! Sinks, which follow a run: one required method, the rest optional.
 //!
 //! A sink's error never ends a run. [`Sinks`] hands each sink's first error to its owner, once, and goes on calling it:
 //! a disk that was full for a minute may have room again, and the run folder then goes on.
@@ -19,7 +19,7 @@ use std::io;
 pub trait Sink {
     /// A second of the run is over.
     fn snapshot(&mut self, snapshot: &Snapshot) -> io::Result<()>;
-    /// What the sink is called in a warning: "the run folder".
+    /// The sink's name in a warning: "the run folder".
     fn name(&self) -> &str {
         "an output"
     }
@@ -96,7 +96,7 @@ impl<S: Sink + ?Sized> Sink for &mut S {
 pub struct Trouble {
     /// The sink's [`Sink::name`].
     pub sink: String,
-    /// What the system said.
+    /// The system's error.
     pub error: io::Error,
 }
 
@@ -120,7 +120,7 @@ impl Sinks {
         Sinks::default()
     }
 
-    /// One more sink.
+    /// Adds a sink.
     pub fn add(&mut self, sink: impl Sink + 'static) {
         self.all.push(Called { sink: Box::new(sink), has_failed: false, last: None });
     }

@@ -1,8 +1,8 @@
-//! A run as a wide table in CSV: a row a second, a column a figure, for spreadsheets and notebooks. `docs/metrics.md` says what the
-//! columns are.
+//! A run as a wide table in CSV: a row a second, a column a figure, for spreadsheets and notebooks. `docs/metrics.md`
+//! says what the columns are.
 //!
-//! The folder is read twice, once for the names of the columns and once for the rows, and no more than a second of it is in memory:
-//! which columns there are is known when the run is over, and a run may be long.
+//! The folder is read twice, once for the names of the columns and once for the rows, and no more than a second of it
+//! is in memory: which columns there are is known when the run is over, and a run may be long.
 
 use sonagi_measure::folder::Reader;
 use sonagi_measure::metrics::{Aggregate, MetricStore, Registry, TagSet, Target, Unit};

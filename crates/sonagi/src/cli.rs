@@ -7,7 +7,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, Command};
 use std::ffi::OsString;
 
-/// The definition that parsing, `--help`, completions, the man page and `docs/cli.md` share.
+/// The definition behind parsing, `--help`, completions, the man page and `docs/cli.md`.
 pub(crate) fn command() -> Command {
     Command::new("sonagi")
         .version(env!("CARGO_PKG_VERSION"))
@@ -18,13 +18,13 @@ pub(crate) fn command() -> Command {
         .subcommands(commands::COMMANDS.iter().map(|command| (command.define)()))
 }
 
-/// Understands the command line; a mistake in it is explained.
+/// Parses the command line; a mistake in it is explained.
 pub(crate) fn matches(arguments: &[OsString]) -> Result<ArgMatches, clap::Error> {
     let runs = arguments.get(1).is_some_and(|command| command == "run" || command == "check");
     command().try_get_matches_from(arguments).map_err(|error| explained(error, runs))
 }
 
-/// With a hint where clap has none, or one that misleads.
+/// Adds a hint where clap has none, or replaces a misleading one.
 fn explained(mut error: clap::Error, runs: bool) -> clap::Error {
     match (error.kind(), error.get(ContextKind::InvalidArg), error.get(ContextKind::InvalidSubcommand)) {
         (ErrorKind::UnknownArgument, Some(ContextValue::String(given)), _) if runs => {
@@ -33,7 +33,7 @@ fn explained(mut error: clap::Error, runs: bool) -> clap::Error {
                 error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
             }
         }
-        // For words as short as `rn` clap's measure finds nothing near.
+        // For words as short as `rn` clap finds no similar one.
         (ErrorKind::InvalidSubcommand, _, Some(ContextValue::String(given)))
             if error.get(ContextKind::SuggestedSubcommand).is_none() =>
         {
@@ -48,7 +48,7 @@ fn explained(mut error: clap::Error, runs: bool) -> clap::Error {
     error
 }
 
-/// Prints what clap answers instead of matches: help and version are results, everything else is a problem.
+/// Prints clap's answer: help and version are results, everything else is a problem.
 pub(crate) fn answer(answer: &clap::Error, terminal: &Terminal) -> Exit {
     let text = answer.render().to_string();
     if !answer.use_stderr() {

@@ -15,27 +15,27 @@ use crate::exit::Exit;
 use crate::terminal::Terminal;
 use clap::{ArgMatches, Command};
 
-/// A command: its definition, and what it does.
-pub(crate) struct Entry {
+/// A command: its definition, and the function that runs it.
+pub(crate) struct CommandEntry {
     pub(crate) name: &'static str,
     pub(crate) define: fn() -> Command,
     run: fn(&ArgMatches, &Terminal) -> Result<Exit, Error>,
 }
 
 /// All commands, in the order of `--help`.
-pub(crate) const COMMANDS: &[Entry] = &[
-    Entry { name: run::NAME, define: run::define, run: run::run },
-    Entry { name: quick::NAME, define: quick::define, run: quick::run },
-    Entry { name: check::NAME, define: check::define, run: check::run },
-    Entry { name: schema::NAME, define: schema::define, run: schema::run },
-    Entry { name: serve::NAME, define: serve::define, run: serve::run },
-    Entry { name: demo::NAME, define: demo::define, run: demo::run },
-    Entry { name: report::NAME, define: report::define, run: report::run },
-    Entry { name: completions::NAME, define: completions::define, run: completions::run },
-    Entry { name: man::NAME, define: man::define, run: man::run },
+pub(crate) const COMMANDS: &[CommandEntry] = &[
+    CommandEntry { name: run::NAME, define: run::define, run: run::run },
+    CommandEntry { name: quick::NAME, define: quick::define, run: quick::run },
+    CommandEntry { name: check::NAME, define: check::define, run: check::run },
+    CommandEntry { name: schema::NAME, define: schema::define, run: schema::run },
+    CommandEntry { name: serve::NAME, define: serve::define, run: serve::run },
+    CommandEntry { name: demo::NAME, define: demo::define, run: demo::run },
+    CommandEntry { name: report::NAME, define: report::define, run: report::run },
+    CommandEntry { name: completions::NAME, define: completions::define, run: completions::run },
+    CommandEntry { name: man::NAME, define: man::define, run: man::run },
 ];
 
-/// Does what the command line asks.
+/// Runs the command of the command line.
 pub(crate) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
     let (name, matches) = matches.subcommand().expect("clap refuses a command line without a command");
     let entry =
@@ -43,7 +43,7 @@ pub(crate) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     (entry.run)(matches, terminal)
 }
 
-/// What the command `serve` does not take of these arguments: a script brings them along.
-pub(crate) fn refused_of_serve(arguments: &[String]) -> Vec<sonagi_artillery::Refused> {
+/// The arguments of a script's `serve` block that the command `serve` would refuse.
+pub(crate) fn refused_of_serve(arguments: &[String]) -> Vec<sonagi_artillery::RefusedArgument> {
     serve::refused(arguments)
 }

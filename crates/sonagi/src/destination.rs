@@ -1,14 +1,14 @@
-//! The file `--output` names: proved writable before the load starts, replaced as a whole when it is over.
+//! The file that `--output` names: proved writable before the load starts, replaced as a whole when it is over.
 //!
-//! The one decision a reader would question: what is no plain file (a pipe, `/dev/stdout`) is written in place, since it
-//! cannot be replaced.
+//! The one decision a reader would question: a path that is no plain file (a pipe, `/dev/stdout`) is written in place,
+//! since it cannot be replaced.
 
 use crate::error::Error;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Where a report will be.
+/// The destination of a report.
 #[derive(Debug)]
 pub(crate) struct Destination {
     path: PathBuf,
@@ -16,7 +16,8 @@ pub(crate) struct Destination {
 }
 
 impl Destination {
-    /// Of `--output`. In a folder, the report is called by the instant it was asked for (RFC 3339), as Artillery's is.
+    /// The destination for `--output`. In a folder, the report is named by the instant of the command (RFC 3339), as
+    /// Artillery's is.
     pub(crate) fn prepare(named: &Path, now: &str) -> Result<Destination, Error> {
         Destination::called(named, now, "artillery_report", "json")
     }
@@ -37,7 +38,7 @@ impl Destination {
         let there = fs::metadata(&path).ok();
         let in_place = there.as_ref().is_some_and(|there| !there.is_file());
         if there.is_some() && !in_place {
-            // A link stays one.
+            // A link stays a link.
             path = path.canonicalize().map_err(cannot)?;
         }
         let destination = Destination { path, in_place };
@@ -52,7 +53,7 @@ impl Destination {
         &self.path
     }
 
-    /// Whatever happens meanwhile, the file holds the report before or this one.
+    /// At any moment, the file holds either the report before or this one.
     pub(crate) fn write(&self, text: &str) -> Result<(), Error> {
         self.fill(|file| file.write_all(text.as_bytes()))
     }
@@ -79,7 +80,7 @@ impl Destination {
         moved
     }
 
-    /// In the same folder, so that it can be moved into place.
+    /// A path in the same folder, so that the file can be moved into place.
     fn beside(&self) -> PathBuf {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         self.path.with_file_name(format!(".{name}.{}", std::process::id()))

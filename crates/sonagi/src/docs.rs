@@ -83,8 +83,9 @@ fn help(argument: &Arg) -> String {
 fn exit_codes() -> String {
     let mut text = String::from(
         "# Exit codes\n\n<!-- Made from the tables in crates/sonagi and crates/k6; do not edit. -->\n\n\
-         k6 scripts have [codes of their own](#k6-scripts). Of several scripts on one command line, the gravest wins, so that no trouble hides behind a later success: 130 before 4, 3, 2, 1 \
-         and 21. The first to be interrupted is the last: those behind it are named as not run.\n\n\
+         k6 scripts have [codes of their own](#k6-scripts). With several scripts on one command line, the gravest code \
+         wins, so that a later success hides no failure: 130 before 4, 3, 2, 1 and 21. An interruption ends the whole \
+         command; the remaining scripts are reported as not run.\n\n\
          | code | meaning |\n|---|---|\n",
     );
     for row in &exit::CODES {
@@ -92,17 +93,19 @@ fn exit_codes() -> String {
     }
     text.push_str(&format!("\n{}\n", exit::SUGGESTED));
     text.push_str(
-        "\nA first Ctrl-C or SIGTERM ends a run gracefully: users leave their flows, copies under way are waited for, \
-         and the verdict is INTERRUPTED, 130: the summary covers what ran and says what held until then. A second one stops at \
-         once, with 130 as well; what was recorded is in the run folder, and `sonagi report` reads it. A k6 script ends with 105, as in k6.\n\n\
-         Whatever an output meets (a file that cannot be written any more, a run folder on a full disk), the others are still written, \
-         the summary among them, and the code is 4.\n\n\
-         `sonagi report` and `sonagi serve` have no verdict: 0 when they did their work. Of Artillery's own codes, \
-         a failed `ensure` is 1 and a failed `expect` 21 in both. What it also calls 1, a script that is wrong, is 2 here: \
-         whoever gates on 0 notices no difference, and 1 says that there was a run. An interrupted run ends with 130 in both after \
-         Ctrl-C; after SIGTERM Artillery ends with 143.\n\n\
+        "\nA first Ctrl-C or SIGTERM ends a run gracefully: users leave their flows, messages under way are waited \
+         for, and the verdict is INTERRUPTED, 130: the summary covers the part that ran. A second signal stops at \
+         once, with 130 as well; `sonagi report` reads everything recorded so far from the run folder. A k6 script \
+         ends with 105, as in k6.\n\n\
+         If one output fails (a file that cannot be written any more, a run folder on a full disk), the others are \
+         still written, including the summary, and the code is 4.\n\n\
+         `sonagi report` and `sonagi serve` have no verdict: they end with 0 on success. Artillery's codes for a \
+         failed `ensure` (1) and a failed `expect` (21) are the same here. For an invalid script, Artillery also ends \
+         with 1, Sonagi with 2: a gate on 0 works the same, and 1 means that there was a run. An interrupted run ends \
+         with 130 in both after Ctrl-C; after SIGTERM Artillery ends with 143.\n\n\
          ## k6 scripts\n\n\
-         `sonagi run script.js` ends with k6's codes; `sonagi check script.js` with 0 or 2, as for every script. The verdict in the run \
+         `sonagi run script.js` ends with k6's codes; `sonagi check script.js` with 0 or 2, as for every script. The \
+         verdict in the run \
          folder of a test says the same.\n\n\
          | code | meaning | verdict |\n|---|---|---|\n",
     );
@@ -111,9 +114,12 @@ fn exit_codes() -> String {
         text.push_str(&format!("| {code} | {meaning} | {verdict} |\n"));
     }
     text.push_str(
-        "\nTwo things k6's codes do not tell. The verdict is INVALID in place of PASS or FAIL when the load generator fell behind or ran out of ports \
-         or files: the figures are unreliable then, the code still tells what the thresholds came to, and the summary begins with a block \
-         `GENERATOR`. And 255 also stands for what went wrong around a test that is over and judged: a summary that cannot be printed, a run \
+        "\nTwo things k6's codes do not tell. The verdict is INVALID in place of PASS or FAIL when the load generator \
+         fell behind or ran out of ports \
+         or files: the figures are unreliable then, the code still tells what the thresholds came to, and the summary \
+         begins with a block \
+         `GENERATOR`. And 255 also stands for what went wrong around a test that is over and judged: a summary that \
+         cannot be printed, a run \
          folder that lacks seconds.\n",
     );
     text

@@ -1,9 +1,9 @@
 //! A file of environment variables (`--dotenv`), read as Node's `dotenv` reads it.
 //!
-//! Our own, because a library that reads more into such files (`$NAME` stands for another variable) would turn the password
-//! `pa$$word` into another one without a word.
+//! Our own, because libraries read more into such files (`$NAME` stands for another variable) and would silently change
+//! the password `pa$$word`.
 
-/// The variables of a file, the last one of a name last; and the lines, from 1, that are none.
+/// The variables of a file, in order; and the numbers, from 1, of lines that are not assignments.
 pub(crate) fn parse(text: &str) -> (Vec<(String, String)>, Vec<usize>) {
     let (mut variables, mut odd) = (Vec::new(), Vec::new());
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -23,7 +23,7 @@ pub(crate) fn parse(text: &str) -> (Vec<(String, String)>, Vec<usize>) {
                 end
             }
         };
-        // To the end of the line the value ended on: only a comment can follow it.
+        // Skips to the end of the value's last line: only a comment can follow it.
         let after = taken + rest[taken..].find('\n').map_or(rest.len() - taken, |end| end + 1);
         line += rest[..after].matches('\n').count();
         rest = &rest[after..];
@@ -31,7 +31,7 @@ pub(crate) fn parse(text: &str) -> (Vec<(String, String)>, Vec<usize>) {
     (variables, odd)
 }
 
-/// `NAME=value`, `export NAME='value'`, `NAME: value`: the name, the value and how much of the text they are.
+/// `NAME=value`, `export NAME='value'`, `NAME: value`: the name, the value and the length read, in bytes.
 fn assignment(text: &str) -> Option<(&str, String, usize)> {
     let body = text.trim_start_matches([' ', '\t']);
     let body = body.strip_prefix("export ").map_or(body, str::trim_start);
@@ -51,7 +51,7 @@ fn assignment(text: &str) -> Option<(&str, String, usize)> {
     Some((name, value, start + length))
 }
 
-/// A value in quotes; it may have several lines. Only double quotes know `\n`.
+/// A value in quotes; it may span several lines. Only double quotes know `\n`.
 fn quoted(text: &str) -> Option<(String, usize)> {
     let quote = text.chars().next().filter(|c| matches!(c, '"' | '\'' | '`'))?;
     let mut is_escaped = false;
@@ -69,7 +69,7 @@ fn quoted(text: &str) -> Option<(String, usize)> {
     Some((value, end + 1))
 }
 
-/// Up to a comment or the end of the line.
+/// An unquoted value, up to a comment or the end of the line.
 fn plain(text: &str) -> (String, usize) {
     let end = text.find(['\n', '\r', '#']).unwrap_or(text.len());
     (text[..end].trim().to_owned(), end)

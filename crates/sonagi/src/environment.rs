@@ -1,18 +1,18 @@
-//! Every environment variable that Sonagi itself reads, in one table: `--help` and `docs/cli.md` are made of it.
+//! Every environment variable that Sonagi itself reads, in one table: `--help` and `docs/cli.md` are generated from it.
 //!
 //! Variables a *script* asks for (`$env.NAME`) are the script's; they are not listed here.
 
-/// A variable and what it does.
+/// A variable and its effect.
 pub(crate) struct Variable {
     pub(crate) name: &'static str,
     pub(crate) effect: &'static str,
 }
 
 pub(crate) const NO_COLOR: Variable =
-    Variable { name: "NO_COLOR", effect: "When set and not empty, the output has no colour." };
+    Variable { name: "NO_COLOR", effect: "When set and not empty, output is not coloured." };
 pub(crate) const TERM: Variable = Variable {
     name: "TERM",
-    effect: "`dumb`: no colour, and progress as plain lines instead of one live line.",
+    effect: "`dumb`: no colour, and progress as separate lines instead of one live line.",
 };
 pub(crate) const COLUMNS: Variable = Variable {
     name: "COLUMNS",
@@ -21,21 +21,21 @@ pub(crate) const COLUMNS: Variable = Variable {
 
 pub(crate) const HTTP_PROXY: Variable = Variable {
     name: "HTTP_PROXY",
-    effect: "Not used; `run` says so. Connections go straight to the target.",
+    effect: "Ignored, with a notice from `run`: connections go straight to the target.",
 };
-pub(crate) const HTTPS_PROXY: Variable = Variable { name: "HTTPS_PROXY", effect: "The same." };
+pub(crate) const HTTPS_PROXY: Variable = Variable { name: "HTTPS_PROXY", effect: "Ignored likewise." };
 
 /// Read with the script ([`sonagi_artillery`]).
 pub(crate) const ARTILLERY_DISABLE_ENSURE: Variable = Variable {
     name: "ARTILLERY_DISABLE_ENSURE",
-    effect: "When set, `ensure` decides nothing, as in Artillery.",
+    effect: "When set, `ensure` does not affect the verdict, as in Artillery.",
 };
 pub(crate) const K6_WEB_DASHBOARD: Variable = Variable {
     name: "K6_WEB_DASHBOARD",
-    effect: "k6 scripts: the web dashboard is not supported; `run` says so.",
+    effect: "k6 scripts: ignored with a notice; the web dashboard is not supported.",
 };
 
-/// All of them.
+/// All variables.
 pub(crate) const VARIABLES: [&Variable; 7] =
     [&NO_COLOR, &TERM, &COLUMNS, &HTTP_PROXY, &HTTPS_PROXY, &ARTILLERY_DISABLE_ENSURE, &K6_WEB_DASHBOARD];
 

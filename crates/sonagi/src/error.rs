@@ -1,32 +1,32 @@
-//! Why a command could not do its work. What a *target* does is never one of these: that is data.
+//! Reasons why a command could not do its work. A *target's* misbehaviour is never one of these: that is data.
 
 use crate::exit::Exit;
 use std::io;
 use std::path::Path;
 
-/// A command's failure, with the exit code it stands for. The text is complete: place, rule, hint.
+/// A command's failure, with its exit code. The text is complete: place, rule, hint.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    /// The user's script or flags, all problems listed.
+    /// Problems of the user's script or flags, all listed.
     #[error("{0}")]
     Problems(String),
-    /// Something around the run.
+    /// A failure around the run.
     #[error("{0}")]
     CouldNotRun(String),
 }
 
 impl Error {
-    /// One problem of a flag.
+    /// A problem of a flag.
     pub(crate) fn flag(flag: &str, what: impl std::fmt::Display) -> Error {
         Error::Problems(format!("error: {flag}: {what}"))
     }
 
-    /// A file or folder did not let us.
+    /// A file or folder could not be read or written.
     pub(crate) fn file(doing: &str, path: &Path, cause: io::Error) -> Error {
         Error::CouldNotRun(format!("error: cannot {doing} {}: {cause}", path.display()))
     }
 
-    /// Anything else around the run.
+    /// Any other failure around the run.
     pub(crate) fn could_not(what: impl std::fmt::Display) -> Error {
         Error::CouldNotRun(format!("error: {what}"))
     }

@@ -1,9 +1,9 @@
-//! Exit codes: a public contract, one table that `--help`, the man page and `docs/exit-codes.md` are made of.
+//! Exit codes: a public contract, in one table behind `--help`, the man page and `docs/exit-codes.md`.
 
 use sonagi_measure::summary::{Conclusion, Summary};
 use std::process::ExitCode;
 
-/// How a command ended.
+/// The end of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     Pass,
@@ -13,15 +13,15 @@ pub(crate) enum Exit {
     CouldNotRun,
     Unexpected,
     Interrupted,
-    /// What a function of the script set `artillery.suggestedExitCode` to.
+    /// The script's function set `artillery.suggestedExitCode` to this.
     Suggested(u8),
 }
 
 /// The sentences under the table, for codes that have no row.
-pub(crate) const SUGGESTED: &str = "Any other code is what a function set `artillery.suggestedExitCode` to, as in Artillery: it stands in place of 0, 21 and a \
-     1 that no strict threshold decided.";
+pub(crate) const SUGGESTED: &str = "Any other code was set by a function as `artillery.suggestedExitCode`, as in \
+                                    Artillery: it replaces 0, 21, and a 1 that no strict threshold decided.";
 
-/// One row of the table.
+/// A row of the table.
 pub(crate) struct Meaning {
     pub(crate) exit: Exit,
     pub(crate) code: u8,
@@ -30,11 +30,12 @@ pub(crate) struct Meaning {
 
 /// All exit codes, in ascending order.
 pub(crate) const CODES: [Meaning; 7] = [
-    Meaning { exit: Exit::Pass, code: 0, meaning: "Every run passed; or the command did what it was asked." },
+    Meaning { exit: Exit::Pass, code: 0, meaning: "Every run passed; or the command succeeded." },
     Meaning {
         exit: Exit::Fail,
         code: 1,
-        meaning: "A run failed: a strict threshold, a delivery, a user, or its HTTP answers (`--fail-on-status`). As Artillery's failed `ensure`.",
+        meaning: "A run failed: a strict threshold, a delivery, a user, or its HTTP answers (`--fail-on-status`). Like \
+                  a failed `ensure` in Artillery.",
     },
     Meaning {
         exit: Exit::Problems,
@@ -49,12 +50,14 @@ pub(crate) const CODES: [Meaning; 7] = [
     Meaning {
         exit: Exit::CouldNotRun,
         code: 4,
-        meaning: "Something around the run failed: a folder that cannot be written, an address in use, a process. What was measured is printed all the same.",
+        meaning: "Something around the run failed: a folder that cannot be written, an address in use, a process. \
+                  Measured results are printed all the same.",
     },
     Meaning {
         exit: Exit::Unexpected,
         code: 21,
-        meaning: "A response was not as its `expect` says, and no strict threshold or delivery failed. As Artillery's failed `expect`.",
+        meaning: "A response did not meet its `expect`, and no strict threshold or delivery failed. Like a failed \
+                  `expect` in Artillery.",
     },
     Meaning {
         exit: Exit::Interrupted,
@@ -63,7 +66,7 @@ pub(crate) const CODES: [Meaning; 7] = [
     },
 ];
 
-/// From the least to the gravest. Not the order of the codes: 21 is Artillery's choice.
+/// From the least grave to the gravest. Not the order of the codes: 21 is Artillery's choice.
 const GRAVITY: [Exit; 7] = [
     Exit::Pass,
     Exit::Unexpected,
@@ -75,7 +78,7 @@ const GRAVITY: [Exit; 7] = [
 ];
 
 impl Exit {
-    /// What a run ends with.
+    /// The exit of a run.
     pub(crate) fn of(run: &Summary) -> Exit {
         match run.verdict.result {
             Conclusion::Pass => Exit::Pass,
@@ -86,8 +89,9 @@ impl Exit {
         }
     }
 
-    /// A function's word is the script's own judgement of a run. Artillery's `ensure` speaks last, so a strict threshold that failed
-    /// decides; and what hinders us from judging is no matter of the script's.
+    /// The exit with a function's suggestion (`artillery.suggestedExitCode`) taken into account: it is the script's own
+    /// verdict on a run. As in Artillery, `ensure` decides last, so a failed strict threshold wins; and a run that
+    /// could not be judged stays so.
     pub(crate) fn suggested(self, code: u8, run: &Summary) -> Exit {
         let is_ensured = run.thresholds.iter().all(|threshold| threshold.held || !threshold.strict);
         match self {
@@ -96,7 +100,7 @@ impl Exit {
         }
     }
 
-    /// What several runs end with: the gravest, so that no trouble hides behind a later success.
+    /// The exit of several runs: the gravest, so that a later success hides no trouble.
     pub(crate) fn worst(self, other: Exit) -> Exit {
         let as_row = |exit: Exit| if let Exit::Suggested(_) = exit { Exit::Fail } else { exit };
         let gravity = |exit: Exit| GRAVITY.iter().position(|grave| *grave == as_row(exit));

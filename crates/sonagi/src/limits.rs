@@ -1,11 +1,11 @@
-//! What this process may use.
+//! Limits of this process.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use sonagi_artillery::plan::Plan;
 use sonagi_report::figures::count;
 
-/// Raises the soft limit of open files to the hard one: each connection is a socket, and the usual soft limit of 1,024 is
-/// meant for programs that still use `select`. A refusal changes nothing. (The engine does the same for a run.)
+/// Raises the soft limit of open files to the hard one: each connection is a socket, and the usual soft limit of 1,024
+/// is meant for programs that still use `select`. A refusal changes nothing. (The engine does the same for a run.)
 pub(crate) fn raise_open_files() {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     if current != maximum {
@@ -13,15 +13,18 @@ pub(crate) fn raise_open_files() {
     }
 }
 
-/// Says before a run that it needs more connections at one time than this process may open files: the run would be INVALID.
+/// A warning before a run that needs more connections at a time than this process may open files: the run would be
+/// INVALID.
 pub(crate) fn shortage(plan: &Plan) -> Option<String> {
     let most = getrlimit(Resource::Nofile).maximum?;
     let connections = plan.least_crowd();
     (connections >= most).then(|| {
         let (connections, most) = (count(connections), count(most));
         format!(
-            "warning: at least {connections} users are planned at one time, each with a connection, and this process may open {most} files: the run will be INVALID when they run out\n\
-             hint: raise the hard limit (`ulimit -Hn` as root, LimitNOFILE= of a systemd unit, `--ulimit nofile=` of a container), or plan fewer users"
+            "warning: at least {connections} users are planned at one time, each with a connection, and this process \
+             may open {most} files: the run will be INVALID when they run out\n\
+             hint: raise the hard limit (`ulimit -Hn` as root, LimitNOFILE= of a systemd unit, `--ulimit nofile=` of a \
+             container), or plan fewer users"
         )
     })
 }

@@ -1,4 +1,4 @@
-//! Scripts into plans: the flags that change a script, and all problems of all scripts at once.
+//! Loads scripts into plans: applies the flags that change a script, and lists all problems of all scripts at once.
 
 use crate::dotenv;
 use crate::error::Error;
@@ -6,17 +6,17 @@ use crate::terminal::Terminal;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use serde_json::{Map, Value};
 use sonagi_artillery::plan::Plan;
-use sonagi_artillery::{Combination, Kept, Loaded, Notice, Overrides, Problems, Serve, Unloaded};
+use sonagi_artillery::{Combination, Loaded, LoadedProcessor, Notice, Overrides, Problems, Serve, Unloaded};
 use sonagi_engine::Speaker;
 use sonagi_report::figures::counted;
 use std::path::{Path, PathBuf};
 
-/// Scripts of one command line whose processors wait, loaded, for their runs; each is a process. Those of further scripts are
-/// loaded again when their turn comes.
+/// Scripts of one command line whose processors are kept loaded for their runs; each is a process. Those of further
+/// scripts are loaded again for their run.
 const WAITING_MAX: usize = 8;
 
-/// Takes what a script's processor prints while it is loaded.
-pub(crate) type Tell<'t> = &'t mut dyn FnMut(Speaker, &str);
+/// Receives the output of a script's processor while it is loaded.
+pub(crate) type OnPrinted<'t> = &'t mut dyn FnMut(Speaker, &str);
 
 /// `SCRIPT…` and the flags that are merged over a script before it is read.
 pub(crate) fn arguments() -> Vec<Arg> {
@@ -33,13 +33,14 @@ pub(crate) fn arguments() -> Vec<Arg> {
     arguments
 }
 
-/// What is laid over a script.
+/// Flags with values merged over a script.
 fn merged() -> [Arg; 9] {
     let text = |name, value| Arg::new(name).long(name).value_name(value);
     let file = |name| text(name, "FILE").value_parser(value_parser!(PathBuf));
     [
         text("environment", "NAME").short('e').help("Merge this entry of config.environments over config"),
-        file("config").short('c').help("Merge this file over the script; a processor is looked for beside it first"),
+        file("config").short('c').help("Merge this file over the script; a processor is searched for in its folder \
+                                        first"),
         file("input")
             .short('i')
             .action(ArgAction::Append)
@@ -47,12 +48,13 @@ fn merged() -> [Arg; 9] {
         text("target", "URL").short('t').help("Replace config.target"),
         text("variables", "JSON")
             .short('v')
-            .help("Set variables, as a JSON object; they win over config.variables"),
+            .help("Set variables (a JSON object); they override config.variables"),
         text("overrides", "JSON").help("Merge this JSON object over the whole script; arrays are replaced"),
         file("payload").short('p').help("Take the rows of config.payload from this file"),
         file("dotenv")
             .alias("env-file")
-            .help("Take environment variables that are not set from this file, for the script and its processor (also --env-file)"),
+            .help("Read environment variables for the script and its processor from this file; those already set win \
+                   (also --env-file)"),
         Arg::new("insecure")
             .short('k')
             .long("insecure")
@@ -61,19 +63,19 @@ fn merged() -> [Arg; 9] {
     ]
 }
 
-/// What leaves parts of a script out.
+/// Flags that leave parts of a script out.
 fn narrowing() -> [Arg; 3] {
     [
         Arg::new("scenario-name").long("scenario-name").value_name("NAME").help(
-            "Run only the scenario of this name, or the one whose name this regular expression matches",
+            "Run only the scenario with this name, or the one whose name matches this regular expression",
         ),
-        Arg::new("solo").short('s').long("solo").action(ArgAction::SetTrue).help("One user, once"),
+        Arg::new("solo").short('s').long("solo").action(ArgAction::SetTrue).help("Run one user, once"),
         Arg::new("matrix")
             .long("matrix")
             .value_name("AXIS=VALUE,…")
             .action(ArgAction::Append)
             .value_parser(axis)
-            .help("Only these values of an axis of the script's matrix, e.g. transport=sse,poll; repeatable"),
+            .help("Run only these values of a matrix axis, e.g. transport=sse,poll; repeatable"),
     ]
 }
 
@@ -106,8 +108,8 @@ pub(crate) fn overrides(matches: &ArgMatches, terminal: &Terminal) -> Result<Ove
     })
 }
 
-/// The variables of a dotenv file. A machine that has the variables themselves needs no file: without it, the run goes on, and
-/// a variable that is then missing is a problem of the script.
+/// The variables of a dotenv file. A missing file is only warned about: a machine that has the variables themselves
+/// needs none, and a variable that is then missing is a problem of the script.
 fn stand_ins(path: &Path, terminal: &Terminal) -> Vec<(String, String)> {
     let shown = path.display();
     match std::fs::read_to_string(path) {
@@ -125,7 +127,7 @@ fn stand_ins(path: &Path, terminal: &Terminal) -> Vec<(String, String)> {
     }
 }
 
-/// An axis of a matrix and the values wanted of it.
+/// An axis of a matrix and the wanted values.
 type Axis = (String, Vec<String>);
 
 fn axis(text: &str) -> Result<Axis, String> {
@@ -155,41 +157,42 @@ fn object(flag: &str, text: Option<String>) -> Result<Option<Map<String, Value>>
 /// `--strict`.
 pub(crate) fn strict_argument() -> Arg {
     Arg::new("strict").long("strict").action(ArgAction::SetTrue).help(
-        "Refuse what Artillery ignores and a run goes on in spite of (unknown keys, variables that nothing sets), as `check` does",
+        "Refuse scripts with problems that Artillery ignores (unknown keys, variables that nothing sets), as `check` \
+         does",
     )
 }
 
-/// A script and the runs it stands for: one, or one per combination of its matrix.
+/// A script and its runs: one, or one per combination of its matrix.
 pub(crate) struct Script {
     pub(crate) path: PathBuf,
-    /// As it was checked.
+    /// The text as it was checked.
     text: Vec<u8>,
     overrides: Overrides,
-    /// What its author should know.
+    /// Notices for its author.
     pub(crate) notices: Vec<Notice>,
-    /// Why nobody could say whether its functions are there: its processor could not be loaded.
+    /// Why its functions could not be checked: its processor could not be loaded.
     pub(crate) unloaded: Option<Unloaded>,
     /// Its processor, loaded for the first of its runs.
-    pub(crate) processor: Kept,
-    /// At least one, in the matrix's order.
-    pub(crate) runs: Vec<Job>,
+    pub(crate) processor: LoadedProcessor,
+    /// The runs, at least one, in the matrix's order.
+    pub(crate) runs: Vec<ScriptRun>,
 }
 
-/// One run of a script.
-pub(crate) struct Job {
+/// A run of a script.
+pub(crate) struct ScriptRun {
     /// Empty without a matrix.
     pub(crate) combination: Combination,
-    /// What the run is called: the script's name and the combination's values.
+    /// The run's name: the script's name and the combination's values.
     pub(crate) name: String,
-    /// The service that is to be its target.
+    /// The service to start as its target.
     pub(crate) serve: Option<Serve>,
-    /// Of a script that stands for one run against a target of its own. The others are read again when their turn comes:
-    /// a service has no address before it listens, and payloads need not lie in memory once per combination.
+    /// The plan of a script with a single run against a target of its own. Other runs are read again when their turn
+    /// comes: a service has no address before it listens, and payloads need not stay in memory once per combination.
     plan: Option<Plan>,
 }
 
-impl Job {
-    /// What tells it from the script's other runs; without a matrix, its name.
+impl ScriptRun {
+    /// The part of its name that differs from the script's other runs; without a matrix, its whole name.
     pub(crate) fn label(&self) -> String {
         match self.combination.0.as_slice() {
             [] => self.name.clone(),
@@ -204,7 +207,7 @@ impl Script {
         text: Vec<u8>,
         overrides: &Overrides,
         loaded: Vec<Loaded>,
-        Asked { unloaded, processor }: Asked,
+        ExportsCheck { unloaded, processor }: ExportsCheck,
     ) -> Script {
         let is_alone = loaded.len() == 1;
         let mut notices = Vec::new();
@@ -213,37 +216,37 @@ impl Script {
             notices.extend(of_run);
             let name = plan.name.clone();
             let plan = (is_alone && serve.is_none()).then_some(plan);
-            runs.push(Job { combination, name, serve, plan });
+            runs.push(ScriptRun { combination, name, serve, plan });
         }
         let (path, overrides) = (path.to_owned(), overrides.clone());
         Script { path, text, overrides, notices, unloaded, processor, runs }
     }
 
-    /// The targets of its runs, as far as they are known before their turn.
+    /// The targets of its runs, as far as they are known beforehand.
     pub(crate) fn targets(&self) -> impl Iterator<Item = &str> {
         self.runs.iter().filter_map(|run| run.plan.as_ref()).map(|plan| plan.target.as_str())
     }
 
-    /// Whether its runs are those of a matrix, be it of one run.
+    /// Whether its runs are those of a matrix, even of one run.
     pub(crate) fn has_matrix(&self) -> bool {
         self.runs.first().is_some_and(|run| !run.combination.0.is_empty())
     }
 
-    /// The script's own name: its file's.
+    /// The script's name: its file's.
     pub(crate) fn name(&self) -> String {
         let stem = || self.path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
         self.overrides.name.clone().or_else(stem).unwrap_or_else(|| "script".to_owned())
     }
 
-    /// The plan of one of its runs, against `target` where a service was started for it.
-    pub(crate) fn plan(&self, job: &mut Job, target: Option<String>) -> Result<Plan, Error> {
+    /// The plan of one of its runs, against `target` if a service was started for it.
+    pub(crate) fn plan(&self, job: &mut ScriptRun, target: Option<String>) -> Result<Plan, Error> {
         if let Some(plan) = job.plan.take() {
             return Ok(plan);
         }
         let now = std::fs::read(&self.path).map_err(|error| Error::file("read", &self.path, error))?;
         if now != self.text {
             return Err(Error::could_not(format_args!(
-                "{} has changed since it was checked\nhint: a script stays as it is until its last run is over",
+                "{} has changed since it was checked\nhint: do not edit a script before its last run is over",
                 self.path.display()
             )));
         }
@@ -262,11 +265,11 @@ fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Every script with what came of it, in order.
+/// Loads every script, in order, and returns each with its result.
 pub(crate) fn each(
     paths: &[PathBuf],
     overrides: &Overrides,
-    tell: Tell<'_>,
+    tell: OnPrinted<'_>,
 ) -> Vec<(PathBuf, Result<Script, Problems>)> {
     let mut waiting = 0;
     let mut read = |path: &PathBuf| {
@@ -274,7 +277,7 @@ pub(crate) fn each(
         if let Ok(script) = &mut script {
             waiting += usize::from(script.processor.is_waiting());
             if waiting > WAITING_MAX {
-                script.processor = Kept::default();
+                script.processor = LoadedProcessor::default();
             }
         }
         (path.clone(), script)
@@ -282,9 +285,9 @@ pub(crate) fn each(
     paths.iter().map(&mut read).collect()
 }
 
-/// One script, with all its problems.
-pub(crate) fn one(path: &Path, overrides: &Overrides, tell: Tell<'_>) -> Result<Script, Problems> {
-    // Unreadable: that is for `load_each` to say.
+/// Loads one script, with all its problems.
+pub(crate) fn one(path: &Path, overrides: &Overrides, tell: OnPrinted<'_>) -> Result<Script, Problems> {
+    // An unreadable file is reported by `load_each`.
     let text = std::fs::read(path).unwrap_or_default();
     let loaded = sonagi_artillery::load_each(path, overrides)?;
     let asked = functions(&loaded, tell)?;
@@ -295,22 +298,22 @@ pub(crate) fn one(path: &Path, overrides: &Overrides, tell: Tell<'_>) -> Result<
 pub(crate) fn unwritten(script: &Value, overrides: &Overrides) -> Result<Script, Error> {
     let loaded = sonagi_artillery::load_value(script, overrides);
     let loaded = loaded.map_err(|problems| refused(&[problems]))?;
-    Ok(Script::of(Path::new(""), Vec::new(), overrides, vec![loaded], Asked::default()))
+    Ok(Script::of(Path::new(""), Vec::new(), overrides, vec![loaded], ExportsCheck::default()))
 }
 
-/// What came of asking processors for their functions.
+/// The result of asking processors for their functions.
 #[derive(Default)]
-struct Asked {
-    /// Why one could not say.
+struct ExportsCheck {
+    /// Why one could not be loaded.
     unloaded: Option<Unloaded>,
-    /// The first that was asked.
-    processor: Kept,
+    /// The first processor loaded.
+    processor: LoadedProcessor,
 }
 
-/// Whether the functions a script calls are there: Node loads its processor and says what it exports. All runs of a script have
-/// the same one, but for what a matrix puts into its path. A processor that cannot be loaded ends the run that needs it; here
-/// that only leaves the question open.
-fn functions(loaded: &[Loaded], tell: Tell<'_>) -> Result<Asked, Problems> {
+/// Checks that the functions a script calls exist: Node loads its processor and lists its exports. All runs of a script
+/// share one processor, unless a matrix varies its path. A processor that cannot be loaded ends the run that needs it;
+/// here that only leaves the question open.
+fn functions(loaded: &[Loaded], tell: OnPrinted<'_>) -> Result<ExportsCheck, Problems> {
     let mut known: Option<(&Path, Vec<String>)> = None;
     let mut first = None;
     for run in loaded.iter().filter(|run| run.calls_functions()) {
@@ -322,18 +325,22 @@ fn functions(loaded: &[Loaded], tell: Tell<'_>) -> Result<Asked, Problems> {
                 let processor = first.get_or_insert(kept).clone();
                 match exported {
                     Ok(exported) => exported,
-                    Err(unloaded) => return Ok(Asked { unloaded: Some(unloaded), processor }),
+                    Err(unloaded) => return Ok(ExportsCheck { unloaded: Some(unloaded), processor }),
                 }
             }
         };
         run.not_exported(&exported)?;
         known = Some((processor.module.as_path(), exported));
     }
-    Ok(Asked { unloaded: None, processor: first.unwrap_or_default() })
+    Ok(ExportsCheck { unloaded: None, processor: first.unwrap_or_default() })
 }
 
-/// All scripts, or all problems of all of them.
-pub(crate) fn all(paths: &[PathBuf], overrides: &Overrides, tell: Tell<'_>) -> Result<Vec<Script>, Error> {
+/// Loads all scripts, or returns all problems of all of them.
+pub(crate) fn all(
+    paths: &[PathBuf],
+    overrides: &Overrides,
+    tell: OnPrinted<'_>,
+) -> Result<Vec<Script>, Error> {
     let mut scripts = Vec::with_capacity(paths.len());
     let mut problems = Vec::new();
     for (_, script) in each(paths, overrides, tell) {

@@ -3,7 +3,7 @@
 //! The only crate that prints and exits. Each command is one file in `commands` and one line in its table.
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
-mod beside;
+mod artillery_flags;
 mod cli;
 mod commands;
 mod destination;
@@ -13,18 +13,18 @@ mod dotenv;
 mod environment;
 mod error;
 mod exit;
-mod foreign;
 mod k6;
 mod limits;
 mod load;
 mod matrix;
 mod output;
-mod queued;
+mod queued_sink;
 mod runs;
 mod service;
 mod signals;
 mod terminal;
 mod values;
+mod watched_service;
 
 use std::process::ExitCode;
 use terminal::Terminal;

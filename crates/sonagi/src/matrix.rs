@@ -1,13 +1,13 @@
-//! A script's runs over its matrix: one after another, compared at the end.
+//! A matrix's runs: one after another, compared at the end.
 //!
-//! A run that fails, or cannot be run at all, does not keep the others from theirs: what was not measured can only be had by
-//! running the whole again. `matrix.json` and `matrix.md` are written anew after each run, so that a command that is
-//! killed leaves what it had.
+//! A run that fails, or cannot be run at all, does not stop the others: their figures could only be had by running the
+//! whole matrix again. `matrix.json` and `matrix.md` are written anew after each run, so a killed command leaves its
+//! results so far.
 
 use crate::error::Error;
 use crate::load::Script;
 use crate::output::Vocabulary;
-use crate::runs::{self, Session};
+use crate::runs::{self, RunSession};
 use sonagi_artillery::Combination;
 use sonagi_report::matrix::{self, Matrix, Run};
 use std::path::{Path, PathBuf};
@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 pub(crate) const DOCUMENT: &str = "matrix.json";
 const PAGE: &str = "matrix.md";
 
-/// Runs all that is left of the script.
-pub(crate) fn run(session: &mut Session<'_>, script: &mut Script) -> Result<(), Error> {
+/// Runs the script's remaining runs.
+pub(crate) fn run(session: &mut RunSession<'_>, script: &mut Script) -> Result<(), Error> {
     let (options, terminal) = (session.options, session.terminal);
     let mut record = Record::begin(options.runs.as_deref(), script)?;
     while let Some(job) = session.next(script) {
@@ -51,10 +51,10 @@ pub(crate) fn run(session: &mut Session<'_>, script: &mut Script) -> Result<(), 
     terminal.print(&format!("{text}\n"))
 }
 
-/// What is known so far, and where it is kept.
+/// The results so far, and where they are stored.
 struct Record {
     matrix: Matrix,
-    /// Holds the runs' folders.
+    /// The folder of the runs' folders.
     folder: Option<PathBuf>,
 }
 
@@ -78,7 +78,7 @@ impl Record {
         Ok(Record { matrix, folder })
     }
 
-    /// One more run is over.
+    /// Enters a finished run.
     fn enter(&mut self, run: Run) -> Result<(), Error> {
         let own = run.summary.as_ref().and_then(|summary| summary.run_folder.as_deref());
         if let Some(header) = own.and_then(|own| sonagi_measure::folder::header(Path::new(own)).ok()) {
@@ -94,7 +94,7 @@ impl Record {
     }
 }
 
-/// Whatever happens meanwhile, there is always a whole file.
+/// Replaces a file in one step: at any moment there is a whole file.
 fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     let new = path.with_extension("new");
     std::fs::write(&new, text)?;
@@ -105,13 +105,13 @@ fn values(Combination(axes): &Combination) -> serde_json::Map<String, serde_json
     axes.iter().cloned().collect()
 }
 
-/// A folder's name of a combination; values without a letter or digit leave only dashes.
+/// A combination's folder name; values without a letter or digit leave only dashes.
 fn slug(combination: &Combination) -> String {
     let slug = sonagi_measure::folder::name("", &combination.slug());
     if slug.is_empty() { "run".to_owned() } else { slug }
 }
 
-/// The matrix whose runs' folders are in this one; None when it is none.
+/// The matrix whose runs' folders are in this folder; None when there is none.
 pub(crate) fn read(folder: &Path) -> Option<Result<Matrix, Error>> {
     let path = folder.join(DOCUMENT);
     let text = std::fs::read_to_string(&path).ok()?;

@@ -27,14 +27,14 @@ pub(crate) fn vocabulary_argument() -> Arg {
 /// `--summary`, where the run itself says what is usual.
 pub(crate) fn vocabulary() -> Arg {
     Arg::new("summary").long("summary").value_name("WORDS").value_parser([
-        PossibleValue::new("sonagi").help("The verdict, delivery, latency, errors, the generator's health"),
+        PossibleValue::new("sonagi").help("verdict, delivery, latency, errors, the generator's health"),
         PossibleValue::new("artillery")
             .help("Artillery's dotted metric names; checks and verdict go to standard error"),
     ])
 }
 
 impl Vocabulary {
-    /// What `--summary` says.
+    /// The value of `--summary`.
     pub(crate) fn of(matches: &ArgMatches) -> Vocabulary {
         match matches.get_one::<String>("summary").map(String::as_str) {
             Some("artillery") => Vocabulary::Artillery,
@@ -42,8 +42,8 @@ impl Vocabulary {
         }
     }
 
-    /// Prints the summary. In Artillery's words standard output is Artillery's alone, so that what reads it goes on; the
-    /// verdict is for who watches.
+    /// Prints the summary. With Artillery's vocabulary standard output holds nothing else, for programs that read it;
+    /// the verdict goes to stderr.
     pub(crate) fn print(self, summary: &Summary, terminal: &Terminal) -> Result<(), Error> {
         match self {
             Vocabulary::Sonagi => {

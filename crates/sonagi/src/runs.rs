@@ -1,24 +1,24 @@
-//! One run after another: plan → engine → sinks → verdict → exit code.
+//! Runs one after another: plan → engine → sinks → verdict → exit code.
 //!
 //! The one decision a reader would question: runs of one command line never overlap. Each has the machine to itself,
 //! so that its generator's health is its own.
 
-use crate::beside::Beside;
 use crate::destination::Destination;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::limits;
-use crate::load::{Job, Script};
+use crate::load::{Script, ScriptRun};
 use crate::matrix;
 use crate::output;
 use crate::output::{Report, Vocabulary};
-use crate::queued::Queued;
-use crate::signals::{self, Asked};
+use crate::queued_sink::QueuedSink;
+use crate::signals::{self, StopRequests};
 use crate::terminal::Terminal;
+use crate::watched_service::WatchedService;
 use clap::builder::PossibleValue;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use serde_json::Value;
-use sonagi_artillery::Kept;
+use sonagi_artillery::LoadedProcessor;
 use sonagi_artillery::plan::Plan;
 use sonagi_engine::{Control, LogLine, RunEvent, Speaker};
 use sonagi_measure::summary::{FailOnStatus, Summary};
@@ -27,14 +27,14 @@ use sonagi_report::{Sinks, console, json};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
-/// How plans are run and what is told of them.
+/// How plans are run and shown.
 #[derive(Clone, Debug)]
-pub(crate) struct Options {
+pub(crate) struct RunOptions {
     pub(crate) quiet: bool,
     pub(crate) json: bool,
     pub(crate) vocabulary: Vocabulary,
     pub(crate) output: Option<PathBuf>,
-    /// Where run folders go; None: no folder.
+    /// The parent of run folders; None: no folder.
     pub(crate) runs: Option<PathBuf>,
     pub(crate) shards: Option<usize>,
     pub(crate) seed: Option<u64>,
@@ -42,43 +42,45 @@ pub(crate) struct Options {
     pub(crate) fail_on_status: FailOnStatus,
 }
 
-/// The flags every command that runs plans has.
+/// The flags of every command that runs plans.
 pub(crate) fn arguments() -> [Arg; 8] {
     [
         Arg::new("quiet")
             .short('q')
             .long("quiet")
             .action(ArgAction::SetTrue)
-            .help("Print neither progress nor summary; the exit code, --output and --json tell"),
+            .help("Print neither progress nor summary; use the exit code, --output or --json"),
         Arg::new("output")
             .short('o')
             .long("output")
             .value_name("FILE")
             .value_parser(value_parser!(PathBuf))
-            .help("Write a report to this file, or into this folder: Artillery's JSON, and Sonagi's summary in it (an array when there are several runs)"),
+            .help("Write a report to this file or folder: Artillery's JSON, with Sonagi's summary in it (an array if \
+                   there are several runs)"),
         Arg::new("json")
             .long("json")
             .action(ArgAction::SetTrue)
             .conflicts_with("summary")
-            .help("Print the summary as one JSON document (an array when there are several runs; nothing when the only one could not start)"),
+            .help("Print the summary as one JSON document (an array if there are several runs; nothing if the only one \
+                   could not start)"),
         output::vocabulary_argument(),
         Arg::new("runs")
             .long("runs")
             .value_name("DIR")
             .default_value("runs")
             .value_parser(value_parser!(PathBuf))
-            .help("Where run folders are written"),
+            .help("Write run folders into this folder"),
         Arg::new("no-folder").long("no-folder").action(ArgAction::SetTrue).help("Write no run folder"),
         Arg::new("fail-on-status")
             .long("fail-on-status")
             .value_name("WHEN")
             .value_parser([
-                PossibleValue::new("all").help("when every answer is one that the script does not ask for"),
-                PossibleValue::new("any").help("when any is"),
+                PossibleValue::new("all").help("if every answer has one, unless the script asks for it"),
+                PossibleValue::new("any").help("if any answer has one"),
                 PossibleValue::new("never").help("statuses alone never fail a run"),
             ])
             .default_value("all")
-            .help("When HTTP answers with an error status (4xx, 5xx) fail a run"),
+            .help("Fail a run because of HTTP error statuses (4xx, 5xx)"),
         Arg::new("shards")
             .long("shards")
             .value_name("N")
@@ -87,11 +89,11 @@ pub(crate) fn arguments() -> [Arg; 8] {
     ]
 }
 
-impl Options {
-    /// What [`arguments`] say.
-    pub(crate) fn of(matches: &ArgMatches) -> Options {
+impl RunOptions {
+    /// The options given by the flags of [`arguments`].
+    pub(crate) fn of(matches: &ArgMatches) -> RunOptions {
         let path = |name: &str| matches.get_one::<PathBuf>(name).cloned();
-        Options {
+        RunOptions {
             quiet: matches.get_flag("quiet"),
             json: matches.get_flag("json"),
             vocabulary: Vocabulary::of(matches),
@@ -109,20 +111,20 @@ impl Options {
     }
 }
 
-/// Runs every script, unless a signal ends it sooner, and says what came of each.
-pub(crate) fn all(scripts: Vec<Script>, options: &Options, terminal: &Terminal) -> Result<Exit, Error> {
+/// Runs every script, unless a signal ends it sooner, and prints the results.
+pub(crate) fn all(scripts: Vec<Script>, options: &RunOptions, terminal: &Terminal) -> Result<Exit, Error> {
     let destination = options.output.as_deref().map(|path| Destination::prepare(path, &now()?));
     let destination = destination.transpose()?;
     let control = Control::new();
-    let asked = listen(&control, terminal)?;
+    let stop_requests = listen(&control, terminal)?;
     let planned = scripts.iter().map(|script| script.runs.len()).sum();
     let several = scripts.len() > 1;
     let is_array = planned > 1 || scripts.iter().any(Script::has_matrix);
-    let mut session = Session {
+    let mut session = RunSession {
         options,
         terminal,
         control,
-        asked,
+        stop_requests,
         planned,
         begun: 0,
         summaries: Vec::new(),
@@ -130,13 +132,13 @@ pub(crate) fn all(scripts: Vec<Script>, options: &Options, terminal: &Terminal) 
         worst: Exit::Pass,
     };
     let trouble = session.scripts(scripts).err();
-    let Session { asked, begun, summaries, reports, mut worst, .. } = session;
-    // Each output is tried whatever became of those before: none takes with it what was measured.
+    let RunSession { stop_requests, begun, summaries, reports, mut worst, .. } = session;
+    // Each output is written even when one before it failed: measurements must not be lost with it.
     let report = |destination| report(&destination, reports, is_array, options, terminal);
     let unreported = destination.map(report).and_then(Result::err);
-    let shown = Shown { is_array, several, is_last_resort: options.quiet && unreported.is_some() };
+    let shown = ResultsLayout { is_array, several, is_last_resort: options.quiet && unreported.is_some() };
     let unprinted = conclude(&summaries, shown, options, terminal).err();
-    let was_interrupted = asked.to_stop_at_once() || (trouble.is_none() && begun < planned);
+    let was_interrupted = stop_requests.to_stop_at_once() || (trouble.is_none() && begun < planned);
     for error in [trouble, unreported, unprinted].into_iter().flatten() {
         terminal.say(&error.to_string());
         worst = worst.worst(error.exit());
@@ -144,23 +146,23 @@ pub(crate) fn all(scripts: Vec<Script>, options: &Options, terminal: &Terminal) 
     Ok(if was_interrupted { Exit::Interrupted } else { worst })
 }
 
-/// One command line's runs, one after another.
-pub(crate) struct Session<'a> {
-    pub(crate) options: &'a Options,
+/// The runs of a command line, one after another.
+pub(crate) struct RunSession<'a> {
+    pub(crate) options: &'a RunOptions,
     pub(crate) terminal: &'a Terminal,
     control: Control,
-    asked: Asked,
-    /// Runs there are to be, and those begun.
+    stop_requests: StopRequests,
+    /// The number of runs planned, and of those begun.
     planned: usize,
     begun: usize,
     summaries: Vec<Summary>,
-    /// What `--output` is to hold of them.
+    /// The results for `--output`.
     reports: Vec<Value>,
     worst: Exit,
 }
 
-impl Session<'_> {
-    /// Up to the first that cannot be run: what follows may build on it. Those left are named.
+impl RunSession<'_> {
+    /// Runs scripts up to the first that cannot be run: the next may build on it. The remaining ones are named.
     fn scripts(&mut self, scripts: Vec<Script>) -> Result<(), Error> {
         let mut trouble = Ok(());
         for mut script in scripts {
@@ -174,7 +176,7 @@ impl Session<'_> {
         trouble
     }
 
-    /// All runs of a script; those that a signal or trouble left are still in it afterwards.
+    /// Runs all runs of a script; those that a signal or an error left are still in it afterwards.
     fn script(&mut self, script: &mut Script) -> Result<(), Error> {
         if script.has_matrix() {
             return matrix::run(self, script);
@@ -187,31 +189,32 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// The script's next run, unless we were asked to stop.
-    pub(crate) fn next(&mut self, script: &mut Script) -> Option<Job> {
+    /// Runs the script's next run, unless we were asked to stop.
+    pub(crate) fn next(&mut self, script: &mut Script) -> Option<ScriptRun> {
         // First: a signal that comes between the two is seen by the second.
         self.control.renew();
-        (!self.asked.to_stop() && !script.runs.is_empty()).then(|| script.runs.remove(0))
+        (!self.stop_requests.to_stop() && !script.runs.is_empty()).then(|| script.runs.remove(0))
     }
 
-    /// One run, from its service to its summary. `folder` names its folder in `runs` (by its start and name otherwise).
+    /// Carries out one run, from its service to its summary. `folder` names its folder in `runs`; None: named by its
+    /// start and name.
     pub(crate) fn run(
         &mut self,
         script: &Script,
-        mut job: Job,
+        mut job: ScriptRun,
         runs: Option<&Path>,
         folder: Option<String>,
     ) -> Result<Summary, Error> {
         self.begun += 1;
-        let mut beside = job.serve.as_ref().map(Beside::start).transpose()?;
+        let mut watched = job.serve.as_ref().map(WatchedService::start).transpose()?;
         let title = (self.planned > 1).then(|| format!("{}/{} {}", self.begun, self.planned, job.label()));
         let report = self.options.output.is_some().then(Report::default);
-        let ran = script.plan(&mut job, beside.as_ref().map(Beside::url)).and_then(|plan| {
-            let place = Place { processor: script.processor.clone(), runs, folder, title };
-            one(plan, place, self, (beside.as_mut(), report.clone()))
+        let ran = script.plan(&mut job, watched.as_ref().map(WatchedService::url)).and_then(|plan| {
+            let setup = RunSetup { processor: script.processor.clone(), runs, folder, title };
+            one(plan, setup, self, (watched.as_mut(), report.clone()))
         });
-        // Whatever came of the run, its service ends with it.
-        let used = beside.map(Beside::end);
+        // The service ends with its run, even a failed one.
+        let used = watched.map(WatchedService::end);
         let (ran, incomplete) = ran?;
         if let Some(error) = incomplete {
             self.failed(&error);
@@ -228,13 +231,13 @@ impl Session<'_> {
         Ok(summary)
     }
 
-    /// Something around a run failed, the run itself perhaps: the command goes on, and its exit code tells.
+    /// Reports a failure around a run, perhaps of the run itself: the command goes on, and its exit code tells.
     pub(crate) fn failed(&mut self, error: &Error) {
         self.terminal.say(&error.to_string());
         self.worst = self.worst.worst(error.exit());
     }
 
-    /// What the run ends with, its functions' word (`artillery.suggestedExitCode`) taken into account.
+    /// Takes the run's exit into account, with its functions' suggestion (`artillery.suggestedExitCode`).
     fn judge(&mut self, summary: &Summary) {
         let own = Exit::of(summary);
         let exit = self.control.take_exit_code().map_or(own, |code| own.suggested(code, summary));
@@ -245,51 +248,51 @@ impl Session<'_> {
         self.worst = self.worst.worst(exit);
     }
 
-    /// Enters into the run's folder what the engine did not know.
+    /// Adds to the run's folder the parts of the summary that the engine does not know.
     fn amend(&mut self, summary: &Summary) {
         let is_new = summary.service.is_some() || !summary.combination.is_empty();
         if let Some(folder) = summary.run_folder.as_ref().filter(|_| is_new)
             && let Err(error) = sonagi_measure::folder::amend(Path::new(folder), summary)
         {
             self.failed(&Error::could_not(format_args!(
-                "the run folder: {error}; it does not say what the service beside the run used"
+                "the run folder: {error}; the CPU and memory of the run's service are missing in it"
             )));
         }
     }
 }
 
-/// What a run finds, and where what it leaves goes.
-struct Place<'p> {
-    /// Its script's, loaded when that was checked.
-    processor: Kept,
+/// A run's processor, folder and service.
+struct RunSetup<'p> {
+    /// The script's processor, loaded when the script was checked.
+    processor: LoadedProcessor,
     runs: Option<&'p Path>,
-    /// Its folder's name in `runs`; by its start and name otherwise.
+    /// Its folder's name in `runs`; None: named by its start and name.
     folder: Option<String>,
     title: Option<String>,
 }
 
-/// One plan, from its folder to its summary, and what its folder lacks.
+/// Carries out one plan, from its folder to its summary; the second value is the folder's incompleteness.
 fn one(
     plan: Plan,
-    Place { processor, runs, folder, title }: Place<'_>,
-    session: &Session<'_>,
-    (mut beside, report): (Option<&mut Beside>, Option<Report>),
+    RunSetup { processor, runs, folder, title }: RunSetup<'_>,
+    session: &RunSession<'_>,
+    (mut watched, report): (Option<&mut WatchedService>, Option<Report>),
 ) -> Result<(Summary, Option<Error>), Error> {
-    let Session { options, terminal, control, .. } = session;
+    let RunSession { options, terminal, control, .. } = session;
     let started = now()?;
     let folder = folder.unwrap_or_else(|| sonagi_measure::folder::name(&started, &plan.name));
     let folder = runs.map(|runs| reserve(runs, &folder)).transpose()?;
     let path = folder.as_ref().map(|folder| folder.path().display().to_string());
     let mut sinks = Sinks::new();
     if let Some(folder) = folder {
-        sinks.add(Queued::start(folder).map_err(Error::could_not)?);
+        sinks.add(QueuedSink::start(folder).map_err(Error::could_not)?);
     }
     if let Some(report) = report {
-        sinks.add(Queued::start(report).map_err(Error::could_not)?);
+        sinks.add(QueuedSink::start(report).map_err(Error::could_not)?);
     }
     if !options.quiet {
         terminal.say(&format!("{} against {}", title.as_deref().unwrap_or(&plan.name), plan.target));
-        sinks.add(Queued::start(terminal.live(title.as_deref())).map_err(Error::could_not)?);
+        sinks.add(QueuedSink::start(terminal.live(title.as_deref())).map_err(Error::could_not)?);
     }
     let own = sonagi_artillery::Options::default();
     let own = sonagi_artillery::Options {
@@ -304,8 +307,8 @@ fn one(
         terminal.say(&warning);
     }
     let mut on = |event: RunEvent<'_>| {
-        if let (Some(beside), RunEvent::Second(snapshot)) = (&mut beside, &event) {
-            beside.second(snapshot);
+        if let (Some(watched), RunEvent::Second(snapshot)) = (&mut watched, &event) {
+            watched.second(snapshot);
         }
         sinks.each(|sink| pass(sink, &event), |trouble| warn(&trouble, terminal));
         if let RunEvent::Line(line) = event {
@@ -318,16 +321,16 @@ fn one(
             Ok((Summary { run_folder: path, ..summary }, incomplete))
         }
         Err(error) => {
-            // What it was told is written by then.
+            // The sinks have written everything by then.
             drop(sinks);
-            // Goes only when it is empty, that is when nothing was run.
+            // Succeeds only when the folder is empty, that is when nothing was run.
             let _ = path.map(std::fs::remove_dir);
             Err(Error::could_not(error))
         }
     }
 }
 
-/// The present as run folders and summaries have it.
+/// The present, in the format of run folders and summaries.
 pub(crate) fn now() -> Result<String, Error> {
     Ok(jiff::Timestamp::now().round(jiff::Unit::Second).map_err(Error::could_not)?.to_string())
 }
@@ -335,7 +338,8 @@ pub(crate) fn now() -> Result<String, Error> {
 pub(crate) fn reserve(runs: &Path, name: &str) -> Result<Folder, Error> {
     Folder::reserve(runs, name).map_err(|error| {
         Error::could_not(format_args!(
-            "cannot write a run folder in {}: {error}\nhint: choose another place with --runs DIR, or none with --no-folder",
+            "cannot write a run folder in {}: {error}\nhint: choose another place with --runs DIR, or none with \
+             --no-folder",
             runs.display()
         ))
     })
@@ -357,18 +361,18 @@ pub(crate) fn pass(sink: &mut dyn Sink, event: &RunEvent<'_>) -> std::io::Result
     }
 }
 
-/// What the script prints, as it is and also when it is to be quiet: programs read it. Standard output is the document's where
-/// that is asked for.
-pub(crate) fn speak(speaker: Speaker, text: &str, options: &Options, terminal: &Terminal) {
+/// Prints the script's own output, unchanged and also under `--quiet`: programs read it. It goes to stderr where
+/// standard output is the JSON document's.
+pub(crate) fn speak(speaker: Speaker, text: &str, options: &RunOptions, terminal: &Terminal) {
     match speaker {
         Speaker::Engine => {}
-        // What cannot be written now cannot be in the end, and is an error then.
+        // If it cannot be written now, neither can the result, and that is an error then.
         Speaker::Output if !options.json => drop(terminal.print(&format!("{text}\n"))),
         Speaker::Output | Speaker::ErrorOutput => terminal.say(text),
     }
 }
 
-/// Once per sink: the run goes on, and so does the sink when it can.
+/// Warns once per sink: the run goes on, and so does the sink if it can.
 fn warn(trouble: &Trouble, terminal: &Terminal) {
     let Trouble { sink, error } = trouble;
     if error.kind() != std::io::ErrorKind::BrokenPipe {
@@ -377,14 +381,15 @@ fn warn(trouble: &Trouble, terminal: &Terminal) {
     }
 }
 
-/// A record that ends before its run does: who reads it later would be told something else than who reads the summary.
+/// The error for an incomplete record: its later readers would see something else than readers of the summary.
 pub(crate) fn incomplete(Trouble { sink, error }: Trouble) -> Error {
     Error::could_not(format_args!(
-        "{sink} is incomplete: {error}\nhint: the printed summary is whole; `sonagi report` knows the run only up to the last second on disk"
+        "{sink} is incomplete: {error}\nhint: the printed summary is complete; `sonagi report` can read the run only \
+         up to the last second on disk"
     ))
 }
 
-fn listen(control: &Control, terminal: &Terminal) -> Result<Asked, Error> {
+fn listen(control: &Control, terminal: &Terminal) -> Result<StopRequests, Error> {
     let (first, second, says) = (control.clone(), control.clone(), *terminal);
     let stop = move || {
         says.say("stopping; finishing active users (Ctrl-C again stops at once)");
@@ -397,8 +402,8 @@ fn listen(control: &Control, terminal: &Terminal) -> Result<Asked, Error> {
     signals::listen(*terminal, stop, abort)
 }
 
-/// The finished run, as it is asked for; documents wait until all runs are over.
-pub(crate) fn tell(summary: &Summary, options: &Options, terminal: &Terminal) -> Result<(), Error> {
+/// Prints the finished run as the options ask; documents wait until all runs are over.
+pub(crate) fn tell(summary: &Summary, options: &RunOptions, terminal: &Terminal) -> Result<(), Error> {
     if options.quiet || options.json {
         return Ok(());
     }
@@ -406,20 +411,20 @@ pub(crate) fn tell(summary: &Summary, options: &Options, terminal: &Terminal) ->
     terminal.print("\n")
 }
 
-/// How all runs are told of together.
-struct Shown {
+/// How all runs are shown together.
+struct ResultsLayout {
     is_array: bool,
-    /// Of several scripts.
+    /// Whether there are several scripts.
     several: bool,
-    /// A quiet run's report could not be written: its summary must not be lost with it.
+    /// Whether a quiet run's report could not be written: its summary must not be lost with it.
     is_last_resort: bool,
 }
 
-/// What is said of all runs together.
+/// Prints the results of all runs together.
 fn conclude(
     summaries: &[Summary],
-    shown: Shown,
-    options: &Options,
+    shown: ResultsLayout,
+    options: &RunOptions,
     terminal: &Terminal,
 ) -> Result<(), Error> {
     if options.json {
@@ -439,12 +444,12 @@ fn conclude(
     Ok(())
 }
 
-/// Writes what `--output` asks for: of all runs that were begun, however they ended.
+/// Writes the file of `--output`: all runs that were begun, however they ended.
 fn report(
     destination: &Destination,
     mut reports: Vec<Value>,
     is_array: bool,
-    options: &Options,
+    options: &RunOptions,
     terminal: &Terminal,
 ) -> Result<(), Error> {
     if reports.is_empty() {
@@ -458,7 +463,7 @@ fn report(
     Ok(())
 }
 
-/// A seed nobody chose; it is written to `run.json`, so that the run can be repeated.
+/// A random seed; it is written to `run.json`, so that the run can be repeated.
 fn any_seed() -> u64 {
     use std::hash::{BuildHasher, Hasher};
     std::collections::hash_map::RandomState::new().build_hasher().finish()

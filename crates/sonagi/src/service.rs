@@ -1,6 +1,6 @@
-//! The reference service as a child process: started on a free port, ended with whoever started it.
+//! The reference service as a child process: started on a free port, ended with the process that started it.
 //!
-//! A process of its own, because a service that shares its generator's threads would be measured by its own load. It is
+//! A separate process, because a service that shared its generator's threads would be measured by its own load. It is
 //! not in our process group (Ctrl-C is ours to handle), so it watches its standard input: when we end, however we end,
 //! that closes and the service stops.
 
@@ -15,19 +15,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// What precedes the address in the first line of `sonagi serve`.
+/// The text before the address in the first line of `sonagi serve`.
 pub(crate) const LISTENING: &str = "listening on http://";
-/// How long a started service may take to answer `/healthz`.
+/// The time limit for a started service to answer `/healthz`.
 const HEALTH_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long a service may take to listen: a million seeded users are a few seconds' work.
+/// The time limit for a service to listen: creating a million users takes a few seconds.
 const START_PATIENCE: Duration = Duration::from_secs(60);
-/// How long it may take to end once its grace is over before it is killed.
+/// The time limit for its end after its grace period; then it is killed.
 const END_PATIENCE: Duration = Duration::from_secs(30);
-/// How often its end is looked for.
+/// The interval at which its end is checked.
 const END_LOOK: Duration = Duration::from_millis(5);
 
-/// A running service; ended when dropped.
+/// A running service; it ends when dropped.
 pub(crate) struct Service {
     child: Child,
     address: SocketAddr,
@@ -78,7 +78,7 @@ impl Service {
         format!("http://{}", self.address)
     }
 
-    /// Lets it drain and waits for its end; one that does not end is killed, and that is an error.
+    /// Lets it drain and waits for its end; a service that does not end is killed, and that is an error.
     pub(crate) fn stop(mut self) -> Result<(), Error> {
         match self.end() {
             Some(status) if status.success() => Ok(()),
@@ -90,7 +90,7 @@ impl Service {
         }
     }
 
-    /// Asks it to drain and end, and waits for that as long as patience lasts. None: it had to be killed.
+    /// Asks it to drain and end, and waits for that up to the time limit. None: it had to be killed.
     pub(crate) fn end(&mut self) -> Option<ExitStatus> {
         drop(self.child.stdin.take());
         let asked = Instant::now();
@@ -106,14 +106,14 @@ impl Service {
         None
     }
 
-    /// How it ended, if it has, although nobody asked it to.
+    /// How it ended, if it has ended unasked.
     pub(crate) fn has_ended(&mut self) -> Option<String> {
         self.child.try_wait().ok().flatten().map(|status| status.to_string())
     }
 
-    /// What its process has used so far; None when that cannot be read, as when it has ended.
+    /// Its process's usage so far; None when that cannot be read, as when it has ended.
     pub(crate) fn used(&mut self) -> Option<Used> {
-        // Asked first: the number of a process that has been waited for may be another's.
+        // Checked first: after a process has been waited for, its number may be another's.
         if self.has_ended().is_some() {
             return None;
         }
@@ -136,7 +136,7 @@ impl Service {
     }
 }
 
-/// How a child that did not start ended: by itself if it is about to, so that its status is its own.
+/// The status of a child that did not start: its own if it is about to end by itself.
 fn ended(child: &mut Child) -> std::io::Result<ExitStatus> {
     let asked = Instant::now();
     while asked.elapsed() < HEALTH_TIMEOUT {
@@ -149,15 +149,15 @@ fn ended(child: &mut Child) -> std::io::Result<ExitStatus> {
     child.wait()
 }
 
-/// What a child says on its standard error: while it starts, part of the error if it does not; from then on, ours.
+/// A child's standard error: while it starts, kept for the error message; from then on, passed to ours.
 struct Complaints {
-    /// None: they are passed on.
+    /// None: lines are passed on.
     kept: Arc<Mutex<Option<String>>>,
     hears: JoinHandle<()>,
 }
 
 impl Complaints {
-    /// More than that says no more.
+    /// Bytes kept at most; more would not help.
     const MOST: usize = 4096;
 
     fn hear(from: ChildStderr) -> std::io::Result<Complaints> {
@@ -179,7 +179,7 @@ impl Complaints {
         Ok(Complaints { kept, hears })
     }
 
-    /// All that a child said that has ended, as the end of a sentence.
+    /// The whole output of a child that has ended, as the end of a sentence.
     fn all(self) -> String {
         let _ = self.hears.join();
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default();
@@ -187,30 +187,30 @@ impl Complaints {
         if said.is_empty() { String::new() } else { format!(": {said}") }
     }
 
-    /// The child has started: what it says is for who watches.
+    /// Passes output on from now on, since the child has started.
     fn pass_on(self) {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner).take();
         say(&kept.unwrap_or_default());
     }
 }
 
-/// Nothing is left to do when it fails.
+/// Prints to stderr; a failure is ignored.
 fn say(text: &str) {
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
 
-/// What `--grace=TIME` says.
+/// The value of `--grace=TIME`.
 fn grace(arguments: &[String]) -> Duration {
     let given = arguments.iter().find_map(|argument| argument.strip_prefix("--grace="));
     given.and_then(|time| values::duration(time).ok()).unwrap_or_default()
 }
 
-/// What a process has used since it started, by the kernel's accounts.
+/// A process's usage since it started, by the kernel's accounts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Used {
-    /// Of all its threads, those that have ended included.
+    /// The CPU time of all its threads, including those that have ended.
     pub(crate) cpu: Duration,
-    /// Most memory resident, in bytes.
+    /// The peak of resident memory, in bytes.
     pub(crate) resident_peak: u64,
 }
 
@@ -226,7 +226,7 @@ fn used(stat: &str, status: &str, ticks_per_second: u64) -> Option<Used> {
     Some(Used { cpu, resident_peak: kib * 1024 })
 }
 
-/// The first line a child prints, waited for as long as patience lasts: a child that hangs must not hang us.
+/// The first line a child prints, with a time limit: a child that hangs must not hang us.
 fn first_line(out: ChildStdout) -> std::io::Result<String> {
     let (line, read) = channel();
     std::thread::Builder::new().name("first line".to_owned()).spawn(move || {

@@ -1,7 +1,7 @@
-//! Ctrl-C and SIGTERM: the first asks to stop, the second stops at once, the third does not ask any more.
+//! Ctrl-C and SIGTERM: the first asks to stop, the second stops at once, the third exits.
 //!
-//! One small thread with its own runtime listens; what is to happen is up to who listens. The one decision a reader
-//! would question: a third signal exits from that thread. Whatever would then hang is ours, and a user who asks three
+//! One small thread with its own runtime listens; its caller says what a signal does. The one decision a reader would
+//! question: a third signal exits from that thread. Anything that hangs then is our fault, and a user who asks three
 //! times must get the prompt back.
 
 use crate::error::Error;
@@ -13,9 +13,9 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// How often we were asked to stop.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Asked(Arc<AtomicU32>);
+pub(crate) struct StopRequests(Arc<AtomicU32>);
 
-impl Asked {
+impl StopRequests {
     /// At least once: wind down.
     pub(crate) fn to_stop(&self) -> bool {
         self.0.load(Ordering::Acquire) >= 1
@@ -32,15 +32,15 @@ pub(crate) fn listen(
     terminal: Terminal,
     first: impl Fn() + Send + 'static,
     second: impl Fn() + Send + 'static,
-) -> Result<Asked, Error> {
+) -> Result<StopRequests, Error> {
     let cannot = |error: std::io::Error| Error::could_not(format_args!("cannot listen for signals: {error}"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(cannot)?;
     let (mut interrupts, mut terminations) = {
         let _inside = runtime.enter();
         (signal(SignalKind::interrupt()).map_err(cannot)?, signal(SignalKind::terminate()).map_err(cannot)?)
     };
-    let asked = Asked::default();
-    let count = asked.clone();
+    let stop_requests = StopRequests::default();
+    let count = stop_requests.clone();
     std::thread::Builder::new()
         .name("signals".to_string())
         .spawn(move || {
@@ -59,7 +59,7 @@ pub(crate) fn listen(
             });
         })
         .map_err(cannot)?;
-    Ok(asked)
+    Ok(stop_requests)
 }
 
 async fn either(interrupts: &mut Signal, terminations: &mut Signal) {

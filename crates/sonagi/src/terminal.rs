@@ -1,4 +1,4 @@
-//! Where text goes: results to stdout, everything else to stderr.
+//! Output streams: results to stdout, everything else to stderr.
 //!
 //! A reader that went away (`sonagi … | head`) is not an error: the rest is dropped and the exit code stays the
 //! verdict's. Any other failure to write stdout is one, because results were lost.
@@ -8,18 +8,18 @@ use crate::error::Error;
 use sonagi_report::sink::Live;
 use std::io::{self, IsTerminal, Stderr, Write};
 
-/// Widest page that is filled: longer lines are harder to read, not easier.
+/// The widest page that is filled, in columns: longer lines are harder to read.
 const WIDEST: usize = 120;
 const USUAL: usize = 80;
 
-/// The two streams and what they can show.
+/// The two streams and their capabilities.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terminal {
-    /// Columns of stdout's page.
+    /// The columns of stdout's page.
     pub(crate) columns: usize,
-    /// Whether stdout takes colour.
+    /// Whether stdout shows colours.
     pub(crate) colour: bool,
-    /// Columns of stderr, when its last line can be redrawn.
+    /// The columns of stderr, when its last line can be redrawn.
     redrawn: Option<usize>,
 }
 
@@ -28,7 +28,7 @@ impl Terminal {
         Terminal::of(columns_of(&io::stdout()), columns_of(&io::stderr()), Variable::get)
     }
 
-    /// What two streams can show: their columns where they are terminals, and what the environment says.
+    /// The capabilities of two streams: their columns if they are terminals, and the environment's wishes.
     fn of(out: Option<usize>, err: Option<usize>, get: impl Fn(&Variable) -> Option<String>) -> Terminal {
         let dumb = get(&environment::TERM).is_some_and(|term| term == "dumb");
         let wide = get(&environment::COLUMNS).and_then(|columns| columns.parse().ok());
@@ -39,7 +39,7 @@ impl Terminal {
         }
     }
 
-    /// A result, to stdout.
+    /// Prints a result to stdout.
     pub(crate) fn print(&self, text: &str) -> Result<(), Error> {
         let mut out = io::stdout().lock();
         written(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
@@ -51,7 +51,7 @@ impl Terminal {
         written(fill(&mut out).and_then(|()| out.flush()))
     }
 
-    /// A line for who watches, to stderr, above a live line that may stand there. Nothing is left to do when it fails.
+    /// Prints a line to stderr, above a live line if there is one. A failure is ignored.
     pub(crate) fn say(&self, text: &str) {
         let clear = if self.redrawn.is_some() { "\r\x1b[K" } else { "" };
         let _ = writeln!(io::stderr().lock(), "{clear}{text}");
@@ -62,7 +62,7 @@ impl Terminal {
         self.redrawn.is_some()
     }
 
-    /// The live line, on stderr; with a title where there are several runs.
+    /// The live line, on stderr; with a title when there are several runs.
     pub(crate) fn live(&self, title: Option<&str>) -> Live<Stderr> {
         let live = match self.redrawn {
             Some(columns) => Live::redrawn(io::stderr(), columns),

@@ -1,9 +1,9 @@
-//! Values of flags that clap has no parser for: lengths of time, ranges of addresses.
+//! Values of flags that clap has no parser for: durations, ranges of addresses.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
 
-/// The most addresses a range may hold.
+/// Limit on the addresses of a range.
 const MOST_ADDRESSES: u128 = 4096;
 
 /// `250ms`, `25s`, `5m`, `1h`; a plain number is seconds.

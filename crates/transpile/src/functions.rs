@@ -77,7 +77,8 @@ mod tests {
 
     #[test]
     fn functions_are_found_where_they_begin() {
-        let code = "const f = async (x) => x ** 2;\nclass K { constructor() {}\n static m(a) { return a; } get g() { return 1; } }\nconst o = { m() { } };";
+        let code = "const f = async (x) => x ** 2;\nclass K { constructor() {}\n static m(a) { return a; } get g() { \
+                    return 1; } }\nconst o = { m() { } };";
         let found = functions(code, true);
         let text = |line, column| found.get(&(line, column)).map(|range| &code[range.clone()]);
         assert_eq!(text(1, 11), Some("async (x) => x ** 2"));

@@ -12,7 +12,7 @@
 //!
 //! [`plain`] stops before all that: for an interpreter of our own, which does its own linking.
 //!
-//! It runs no JavaScript, looks into no package, and does not check types.
+//! The transpiler runs no JavaScript, looks into no package, and does not check types.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
@@ -51,11 +51,11 @@ pub struct Plain {
     pub code: String,
     /// Where its places are in the source.
     pub places: Places,
-    /// It imports, exports or awaits at its top level: a script cannot.
+    /// Whether it imports, exports or awaits at its top level: a script cannot.
     pub is_module: bool,
-    /// It awaits at its top level.
+    /// Whether it awaits at its top level.
     pub awaits: bool,
-    /// It has regular expressions among its literals.
+    /// Whether it has regular expressions among its literals.
     pub has_regexps: bool,
     /// The names it imports, `default` too: from where, and which; in the order of the source.
     pub names: Vec<(String, String)>,

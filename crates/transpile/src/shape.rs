@@ -25,11 +25,11 @@ pub(crate) struct Shape {
     pub(crate) calls: Vec<Call>,
     /// Every `import.meta`.
     pub(crate) metas: Vec<Range<usize>>,
-    /// It waits at its top level.
+    /// Whether it awaits at its top level.
     pub(crate) awaits: bool,
-    /// It declares at its top what a CommonJS module is given: `const require = createRequire(…)`.
+    /// Whether it declares the names of CommonJS at its top: `const require = createRequire(…)`.
     pub(crate) declares_common: bool,
-    /// It has regular expressions among its literals.
+    /// Whether it has regular expressions among its literals.
     pub(crate) has_regexps: bool,
     /// Where each imported name is used.
     pub(crate) uses: HashMap<String, Vec<Use>>,
@@ -80,7 +80,7 @@ pub(crate) enum Statement {
 /// The module that a statement imports from.
 pub(crate) struct Source {
     pub(crate) specifier: String,
-    /// It is said to be JSON, by its name or its attribute.
+    /// Whether it is JSON, by its name or its attribute.
     pub(crate) json: bool,
 }
 
@@ -96,7 +96,7 @@ pub(crate) struct Call {
     pub(crate) range: Range<usize>,
     pub(crate) specifier: String,
     pub(crate) is_require: bool,
-    /// It stands in a `try`: the author is ready for it to fail.
+    /// Whether it stands in a `try`: the author is prepared for it to fail.
     pub(crate) guarded: bool,
 }
 

@@ -1,7 +1,7 @@
 //! Lets the Autobahn fuzzing server test our WebSocket client: `autobahn_client ws://127.0.0.1:PORT`.
 //!
-//! It runs every case the server offers, echoes what it hears as the suite demands, and has the server write its report.
-//! It judges nothing: `conformance/judge.mjs` reads the report.
+//! It runs every case the server offers, echoes what it hears as the suite demands, and has the server write its
+//! report. It judges nothing: `conformance/judge.mjs` reads the report.
 
 #![allow(missing_docs)]
 

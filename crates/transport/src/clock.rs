@@ -4,8 +4,9 @@
 //! counted from a planned send. All sleepers of a shard therefore share one heap and one kernel timer (timerfd). Under
 //! simulated time, where there is no kernel to ask, the same heap hangs on tokio's paused clock.
 //!
-//! Setting the kernel's timer is the dear part (a system call that ends in the hypervisor): it is set once per ring, after
-//! those it woke have said how long they want to sleep next, and not at all while it is set to something earlier anyway.
+//! Setting the kernel's timer is the expensive part (a system call, and an exit to the hypervisor). It is set once per
+//! ring, after the woken tasks have registered their next deadlines, and not at all while it is set to an earlier
+//! instant anyway.
 
 use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec};
 use sonagi_measure::At;
@@ -22,16 +23,16 @@ use std::time::Duration;
 use tokio::io::unix::AsyncFd;
 use tokio::time::Instant;
 
-/// A shard's clock; shared by all that lives on the shard.
+/// A shard's clock, shared by everything on the shard.
 pub struct Clock {
     epoch: Cell<Instant>,
     timers: RefCell<Timers>,
     alarm: RefCell<Alarm>,
-    /// The latest that a sleeper was found due since somebody asked (ns).
+    /// Maximum timer lateness since [`Clock::take_lateness`] was called last (ns).
     lateness: Cell<i64>,
 }
 
-/// What wakes the shard for the earliest sleeper.
+/// Wakes the shard for the earliest sleeper.
 enum Alarm {
     Kernel(AsyncFd<OwnedFd>),
     Simulated(Pin<Box<tokio::time::Sleep>>),
@@ -43,11 +44,11 @@ struct Timers {
     slots: Vec<Slot>,
     free: Vec<u32>,
     driver: Option<Waker>,
-    /// When the alarm will ring; None: it is not set.
+    /// The instant the alarm rings at; None: it is not set.
     armed: Option<At>,
 }
 
-/// A sleeper's place. A heap entry whose generation is not the slot's belongs to a sleeper that is gone.
+/// A sleeper's slot. A heap entry whose generation is not the slot's belongs to a sleeper that is gone.
 #[derive(Default)]
 struct Slot {
     generation: u32,
@@ -90,30 +91,31 @@ impl Clock {
         }
     }
 
-    /// Counts from another instant from now on. Nobody may be asleep: a sleeper would wake by the wrong instant.
+    /// Moves the epoch: instants count from `epoch` from now on. Nobody may be asleep: a sleeper would wake by the
+    /// wrong instant.
     pub fn set_epoch(&self, epoch: Instant) {
         self.epoch.set(epoch);
         self.timers.borrow_mut().armed = None;
     }
 
-    /// Sleeps until `at`; done at once when it has passed.
+    /// Sleeps until `at`; ready at once when it has passed.
     pub fn sleep_until(self: &Rc<Self>, at: At) -> Sleep {
         Sleep { clock: Rc::clone(self), at, slot: None }
     }
 
-    /// Wakes every sleeper early: they look at what changed (a run that stops) and go on sleeping if nothing did.
+    /// Wakes every sleeper early: each checks what changed (a run that stops) and sleeps on if nothing did.
     pub fn wake_all(&self) {
         let wakers: Vec<Waker> =
             self.timers.borrow().slots.iter().filter_map(|slot| slot.waker.clone()).collect();
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// How late, at worst, sleepers were found due since this was asked last (ns): what held the shard up, whoever it was.
+    /// Maximum timer lateness since the last call (ns).
     pub fn take_lateness(&self) -> i64 {
         self.lateness.take()
     }
 
-    /// Wakes sleepers when they are due, for ever. One task per shard runs it.
+    /// Wakes sleepers when they are due; never returns. One task per shard runs it.
     pub async fn drive(self: Rc<Self>) {
         std::future::poll_fn(|cx| self.poll_drive(cx)).await;
     }
@@ -164,12 +166,13 @@ impl Alarm {
         }
     }
 
-    /// Ready once it has rung; until then wakes the task when it does. To be asked only while it is set. A ring that was
-    /// overtaken by `set` may still be told: whoever is due is found by the clock.
+    /// Ready once the alarm has rung; until then it registers the task's waker. Call it only while the alarm is set. A
+    /// ring that `set` has overtaken may still be reported: due sleepers are found by the clock.
     fn poll_rung(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         match self {
             Alarm::Kernel(timer) => {
-                // The expirations are not read: setting the timer anew clears them, and its next ring is told anew.
+                // The expirations are not read: setting the timer anew clears them, and its next ring is reported
+                // anew.
                 let mut ready = ready!(timer.poll_read_ready(cx)).expect("the runtime outlives its timers");
                 ready.clear_ready();
                 Poll::Ready(())
@@ -200,7 +203,7 @@ impl Timers {
         place.generation = place.generation.wrapping_add(1);
         place.waker = None;
         self.free.push(slot);
-        // Sleepers that were given up (answered before their time limit) may outnumber the living: sweep them out.
+        // Sleepers that were dropped (answered before their time limit) may outnumber the living: sweep them out.
         if self.heap.len() > 1024 && self.heap.len() > 4 * (self.slots.len() - self.free.len()) {
             let slots = &self.slots;
             self.heap
@@ -230,7 +233,7 @@ impl Timers {
     }
 }
 
-/// Until an instant; see [`Clock::sleep_until`].
+/// A future that is ready at an instant; see [`Clock::sleep_until`].
 pub struct Sleep {
     clock: Rc<Clock>,
     at: At,
@@ -259,7 +262,7 @@ impl Future for Sleep {
             timers.remove(slot);
             this.slot = None;
         }
-        // Rung or new. (Rung, and yet the clock may say not quite: then it sleeps again.)
+        // Woken or new. (A woken sleeper may find the clock slightly before its instant: then it sleeps again.)
         if this.clock.now() >= this.at {
             return Poll::Ready(());
         }

@@ -35,24 +35,25 @@ pub use payload::{BinaryPayload, Payload, binary_payload, encode_binary_payload}
 pub use refusal::Refusal;
 pub use version::Version;
 
-/// What separates the packets of a polling body: the ASCII record separator.
+/// The separator of packets in a polling body: the ASCII record separator.
 pub const SEPARATOR: char = '\u{1e}';
 
-/// One Engine.IO packet.
+/// An Engine.IO packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Packet<'a> {
     /// `0`: the server's handshake, a [`Handshake`] as JSON.
     Open(Cow<'a, str>),
     /// `1`: the session ends.
     Close,
-    /// `2`: the server's heartbeat (protocol 3: the client's), or a client's `probe` of a transport it would upgrade to.
+    /// `2`: the server's heartbeat (protocol 3: the client's), or a client's `probe` of a transport it would upgrade
+    /// to.
     Ping(Cow<'a, str>),
     /// `3`: the answer to a ping, with the same data.
     Pong(Cow<'a, str>),
     /// `4`: a message.
     Text(Cow<'a, str>),
-    /// A binary message: a binary WebSocket frame, or `b` and base64 in a polling body. Protocol 3 puts the type before the
-    /// bytes, and has a binary form of the polling body.
+    /// A binary message: a binary WebSocket frame, or `b` and base64 in a polling body. Protocol 3 puts the type before
+    /// the bytes, and has a binary form of the polling body.
     Binary(Cow<'a, [u8]>),
     /// `5`: the client moves to the transport it probed.
     Upgrade,
@@ -72,7 +73,8 @@ pub struct Handshake {
     pub ping_interval: u64,
     /// How long the server (protocol 3: the client) waits for a pong, in milliseconds.
     pub ping_timeout: u64,
-    /// The most bytes of a polling body; 0 when the server did not say (it joined protocol 4 late), and then not written.
+    /// The most bytes of a polling body; 0 when the server did not say (it joined protocol 4 late), and then not
+    /// written.
     #[serde(default)]
     pub max_payload: u64,
 }
@@ -149,12 +151,12 @@ pub enum PacketError {
     /// An open packet whose JSON is not a handshake.
     #[error("engine.io handshake must have sid, upgrades, pingInterval and pingTimeout, got: {reason}")]
     Handshake {
-        /// What the JSON reader found.
+        /// The JSON reader's message.
         reason: String,
     },
 }
 
-/// One WebSocket text frame's packet. (A WebSocket binary frame *is* `Packet::Binary`.)
+/// Decodes the packet of a WebSocket text frame. (A WebSocket binary frame *is* `Packet::Binary`.)
 ///
 /// # Errors
 /// [`PacketError`], never `Handshake`: an open packet's JSON is read by [`Handshake::from_json`].

@@ -1,5 +1,5 @@
-//! Socket.IO packets: protocol 5, and [`Revision::Four`] of Socket.IO 1 and 2 beside it. JSON stays text: the hot path never
-//! parses it.
+//! Socket.IO packets: protocol 5, and [`Revision::Four`] of Socket.IO 1 and 2 beside it. JSON stays text: the hot path
+//! never parses it.
 //!
 //! [`decode`] splits a packet into its parts and checks each as far as the wire form goes, the payload by its first
 //! byte only. Whether the payload is valid JSON, which namespaces exist and which acknowledgement is awaited are

@@ -1,7 +1,7 @@
 //! Server-sent events (WHATWG HTML §9.2): the event stream in a response's body, both ways.
 //!
-//! The stream only. That a response is one (status 200 and [`is_event_stream`]), that anything else ends the attempts for
-//! good, and when to connect again are questions for who holds the connection and the clock.
+//! The stream only. That a response is one (status 200 and [`is_event_stream`]), that anything else ends the attempts
+//! for good, and when to connect again are questions for who holds the connection and the clock.
 //!
 //! A client searches and counts what it is handed, and keeps the decoder for its place in the stream:
 //! ```
@@ -29,9 +29,9 @@
 //! # Ok::<(), sonagi_wire::sse::Unwritable>(())
 //! ```
 //!
-//! The decision to question: an event's data is handed over as bytes, not as text. The specification reads the stream as
-//! UTF-8 that replaces what is wrong and never fails, so no line ends elsewhere for it; a load tester looks for stamps in
-//! the bytes, and who wants text pays for it in [`Event::text`].
+//! The decision to question: an event's data is handed over as bytes, not as text. The specification reads the stream
+//! as UTF-8 that replaces what is wrong and never fails, so no line ends elsewhere for it; a load tester looks for
+//! stamps in the bytes, and who wants text pays for it in [`Event::text`].
 
 mod decode;
 mod encode;

@@ -20,7 +20,7 @@ pub use encode::{Opcode, accept_key, close_payload, encode, header, shared};
 pub use header::{MAX_CONTROL_PAYLOAD, is_valid_close_code};
 pub use violation::Violation;
 
-/// Which end of the connection we are: clients mask what they send and refuse masked frames, servers the reverse.
+/// Our end of the connection: clients mask what they send and refuse masked frames, servers the reverse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// We opened the connection.

@@ -4,7 +4,7 @@ use serde_json_path::JsonPath;
 use sonagi_artillery::plan::{Expression, Jitter, Plan, PollOpen, Scenario, SseOpen, Step, Template, Think};
 use sonagi_artillery::schedule::{Load, Phase, Shape, Spacing};
 use sonagi_measure::outcome::{Operation, OperationId, OperationKind};
-use sonagi_transport::link::{Cursor, PollField, Rhythm};
+use sonagi_transport::link::{PollCursor, PollField, Rhythm};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
@@ -76,7 +76,7 @@ pub(super) fn poll_answer(operations: u64) {
         again: OperationId(1).into(),
         url: Template::constant("/cur/g"),
         headers: Vec::new(),
-        cursor: Some(Cursor { from: PollField::Json(next), parameter: "after".to_owned() }),
+        cursor: Some(PollCursor { from: PollField::Json(next), parameter: "after".to_owned() }),
         rhythm: Rhythm::Every(Duration::from_millis(1)),
         empty: Vec::new(),
         messages: "messages".to_owned(),

@@ -10,7 +10,8 @@ pub(crate) const FAILED_MATCH: &str = "Failed match";
 /// Data of a Socket.IO acknowledgement that are not those the script wants.
 pub(crate) const WRONG_DATA: &str = "data is not valid";
 
-/// A failure's name, e.g. `ECONNREFUSED`, without the status or code that may stand behind it. Several failures may share one.
+/// A failure's name, e.g. `ECONNREFUSED`, without the status or code that may stand behind it. Several failures may
+/// share one.
 pub fn stem(failure: Failure) -> &'static str {
     match failure {
         Failure::NameNotResolved => "ENOTFOUND",

@@ -449,7 +449,8 @@ mod tests {
         measured("operations.GET /a.c.failed", Err("did you mean `operations.GET /a.b.failed`?"));
         measured("operations.tlak.response_ms.p99", Err("did you mean `operations.talk.response_ms.p99`?"));
         measured("operations.checkout.count", Err("the operations of the script are: GET /a.b, talk"));
-        let figures = "say which figure of it: count, failed, rate_per_s, response_ms.p95, service_ms.p95, first_byte_ms.p95";
+        let figures = "say which figure of it: count, failed, rate_per_s, response_ms.p95, service_ms.p95, \
+                       first_byte_ms.p95";
         measured("operations.talk", Err(figures));
         measured("operations.talk.response_ms", Err(figures));
         measured("kinds.poll.count", Err("the kinds of operations of the script are: http, websocket_send"));

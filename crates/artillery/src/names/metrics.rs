@@ -1,8 +1,9 @@
-//! A summary in Artillery's vocabulary: counters, rates and summaries by its names. Thresholds, the printed summary and the
-//! report in JSON all read this.
+//! A summary in Artillery's vocabulary: counters, rates and summaries by its names. Thresholds, the printed summary and
+//! the report in JSON all read this.
 //!
 //! The one decision a reader would question: times run from the planned instant to the last byte, where Artillery's run
-//! from the request to the first byte. On a target that stalls they are higher than Artillery's, which starts the clock late.
+//! from the request to the first byte. On a target that stalls they are higher than Artillery's, which starts the clock
+//! late.
 
 use sonagi_measure::outcome::{Failure, OperationKind};
 use sonagi_measure::summary::{Quantiles, Summary};
@@ -22,8 +23,8 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Of a run, or of a part of one. Counts of zero are left out where Artillery never counts by nothing: each user that
-    /// completes adds 0 to those that failed, each answer 0 to the Apdex counts it is not in.
+    /// Of a run, or of a part of one. Counts of zero are left out where Artillery never counts by nothing: each user
+    /// that completes adds 0 to those that failed, each answer 0 to the Apdex counts it is not in.
     pub fn of(run: &Summary) -> Metrics {
         let mut metrics = Metrics::complete(run);
         let by_nothing = |name: &str| match name {
@@ -158,7 +159,8 @@ impl Metrics {
         }
     }
 
-    /// What the script's functions reported. There is no word here for what is neither a sum, nor events, nor a distribution.
+    /// What the script's functions reported. There is no word here for what is neither a sum, nor events, nor a
+    /// distribution.
     fn by_name(&mut self, run: &Summary) {
         for (name, metric) in &run.metrics {
             match (&metric.values, metric.per_second, metric.sum) {

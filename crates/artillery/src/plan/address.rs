@@ -36,14 +36,15 @@ pub fn address(written: &str) -> Result<(Origin, String), Failed> {
 const KEPT: usize = 256;
 
 thread_local! {
-    /// The addresses of this thread's users: most of them go to the same few, and reading one costs thousands of instructions.
+    /// The addresses of this thread's users: most of them go to the same few, and reading one costs thousands of
+    /// instructions.
     static READ: RefCell<HashMap<String, (Origin, String)>> = RefCell::default();
 }
 
 /// A step's address: as it is when it is absolute, else under the target.
 ///
 /// # Errors
-/// As [`address`].
+/// When [`address`] fails.
 pub(crate) fn under(target: &str, written: &str) -> Result<(Origin, String), Failed> {
     let whole = joined(target, written);
     READ.with_borrow_mut(|read| {
@@ -158,7 +159,7 @@ mod tests {
         assert_eq!((origin, found.as_str()), (Origin { host: host.into(), port, tls }, path), "{written}");
     }
 
-    /// As `new URL(…)` of Node 20 has them.
+    /// Like `new URL(…)` of Node 20.
     #[test]
     fn an_address_gives_its_origin_and_the_path_for_the_wire() {
         check("http://127.0.0.1:8080", "127.0.0.1", 8080, false, "/");

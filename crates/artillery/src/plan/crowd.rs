@@ -10,8 +10,8 @@ use super::template::Expression;
 
 impl Plan {
     /// The least number of connections that are open at one time, however fast the target is: a closed run's largest
-    /// population; of an open one, users that arrive while the first of them still thinks and that `maxVusers` lets in. Where
-    /// users share connections, those shared ones are few: 0. So it is where no operation opens a connection.
+    /// population; of an open one, users that arrive while the first of them still thinks and that `maxVusers` lets in.
+    /// Where users share connections, those shared ones are few: 0. So it is where no operation opens a connection.
     pub fn least_crowd(&self) -> u64 {
         let connects = self.operations.iter().any(|operation| operation.kind.connects());
         let asks = self.operations.iter().any(|operation| operation.kind == OperationKind::Http);

@@ -1,7 +1,7 @@
-//! What an HTTP request is called in metrics by endpoint, and what is told by that name while the run goes on.
+//! Names of HTTP requests in metrics by endpoint, and the metrics recorded under them.
 //!
-//! Statuses and times by endpoint are read off the operations. Only what these do not know is told of each response by itself:
-//! what a target says of its own time (`server-timing`), and addresses with every user's values in them.
+//! Statuses and times by endpoint are read off the operations. Only what these do not know is told of each response by
+//! itself: what a target says of its own time (`server-timing`), and addresses with every user's values in them.
 
 /// How requests are called.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -10,20 +10,20 @@ pub struct Naming {
     pub only_names: bool,
     /// By the path without its query.
     pub strips_query: bool,
-    /// One without a name not at all.
+    /// Whether requests without a name are not recorded.
     pub ignores_unnamed: bool,
 }
 
-/// What is told of a request's responses by the name of its endpoint.
+/// The metrics recorded for a request's responses by its endpoint.
 #[derive(Clone, Debug)]
 pub struct Told {
     /// Begins the names of all such metrics.
     pub prefix: String,
-    /// What it is called.
+    /// The endpoint's name.
     pub endpoint: Endpoint,
 }
 
-/// What a request is called.
+/// The source of a request's name.
 #[derive(Clone, Debug)]
 pub enum Endpoint {
     /// The same for all users: its statuses and times are its operation's, and only `server-timing` is told.
@@ -38,7 +38,7 @@ pub enum Endpoint {
 }
 
 impl Naming {
-    /// What a request to this address is called; None: it is not told.
+    /// The name of a request to this address; None: it is not recorded.
     pub fn called(self, target: &str, url: &str, name: Option<&str>) -> Option<String> {
         match name.filter(|name| !name.is_empty()) {
             Some(name) if self.only_names => Some(name.to_owned()),
@@ -59,7 +59,7 @@ impl Naming {
         if !port.is_empty() && port != own_port {
             path.push_str(&format!(":{port}"));
         }
-        // What is relative stands behind the target's own path, as it does in the request.
+        // A relative address is appended to the target's own path, as in the request.
         let base = if url.starts_with('/') { own_path(target) } else { "" };
         let rest = behind_authority(url);
         let end = outside_holes(rest, if self.strips_query { &['?', '#'] } else { &['#'] });
@@ -91,7 +91,7 @@ fn behind_authority(url: &str) -> &str {
     &rest[outside_holes(rest, &['/', '?', '#'])..]
 }
 
-/// What `%41` and the like stand for; None when it is no text.
+/// Undoes `%41` and the like; None when the result is no text.
 fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text;

@@ -1,4 +1,5 @@
-//! What a step expects of its response. One that does not hold is counted; its user goes on, unless the script says otherwise.
+//! Expectations of a step about its response. A failed one is counted; its user goes on, unless the script says
+//! otherwise.
 
 use super::source::Source;
 use super::template::Template;
@@ -12,23 +13,24 @@ pub struct Expectations {
     pub fails_user: bool,
 }
 
-/// One thing a step expects.
+/// An expectation of a step.
 #[derive(Clone, Debug)]
 pub struct Expectation {
-    /// What it is counted as, e.g. `statusCode`. The kind of [`Demand::HeaderValue`] has the header's name in it.
+    /// The name it is counted under, e.g. `statusCode`. The name for [`Demand::HeaderValue`] contains the header's
+    /// name.
     pub kind: &'static str,
-    /// What must hold.
+    /// The demand that must hold.
     pub demand: Demand,
 }
 
-/// What must hold of a response.
+/// A demand on a response.
 #[derive(Clone, Debug)]
 pub enum Demand {
     /// Its status is one of these; `negated`: none of them.
     Status {
-        /// Those that are known.
+        /// The statuses known beforehand.
         fixed: Vec<u16>,
-        /// Those that only the user knows: the numbers in these texts.
+        /// The statuses that only the user knows: the numbers in these texts.
         open: Vec<Template>,
         /// Whether it must be none of them.
         negated: bool,
@@ -44,7 +46,7 @@ pub enum Demand {
     },
     /// These texts are all the same.
     Equal(Vec<Template>),
-    /// It has this header, and not an empty one.
+    /// The response has this header, and it is not empty.
     Header(Template),
     /// The header has this value.
     HeaderValue {
@@ -55,7 +57,7 @@ pub enum Demand {
     },
     /// Something is found there, and it is truthy.
     Found {
-        /// What is looked for, for a reader.
+        /// The search text, for messages.
         shown: String,
         /// Where.
         from: Source,

@@ -19,11 +19,11 @@ pub struct Processor {
     pub module: PathBuf,
     /// The functions the script calls by name: a run does not start when one of them is missing.
     pub functions: Vec<String>,
-    /// What of it Node cannot load as it is written, turned into JavaScript.
+    /// Files that Node cannot load as they are written, turned into JavaScript.
     pub files: Vec<ProcessorFile>,
     /// Variables of its environment beside our own.
     pub environment: Vec<(String, String)>,
-    /// What templates know before the run, as functions find it among the variables: `$environment`, `$testId`, …
+    /// The template values known before the run, which functions find among the variables: `$environment`, `$testId`, …
     pub constants: Map<String, Value>,
     /// Longest wait for the module to be loaded, and for a function to say that it is done.
     pub timeout: Duration,
@@ -72,14 +72,14 @@ pub struct ProcessorFile {
     pub code: String,
     /// Whether it is a CommonJS module; an ECMAScript module else.
     pub is_common: bool,
-    /// What it imports of its neighbours: as it is written, and the file that is meant.
+    /// Its imports of neighbouring files: as written, and the file meant.
     pub imports: Vec<(String, PathBuf)>,
 }
 
 /// A step that calls a function.
 #[derive(Clone, Debug)]
 pub struct Call {
-    /// What it is counted and timed as.
+    /// The operation it is counted and timed as.
     pub operation: CountedAs,
     /// Its name among the module's exports.
     pub function: String,
@@ -98,7 +98,7 @@ pub struct Hooks {
     pub request: Value,
 }
 
-/// What decides whether steps are taken, or taken again.
+/// A condition for taking steps, or for repeating them.
 #[derive(Clone, Debug)]
 pub enum Condition {
     /// A value that holds or not, as JavaScript sees it.

@@ -1,4 +1,4 @@
-//! What a run is to do, with every name resolved: the one thing a script language hands to the engine.
+//! The plan of a run, with every name resolved: the one thing a script language hands to the engine.
 //!
 //! A plan is validated when it exists: front ends report problems, the engine only meets values. Step names are
 //! interned as [`OperationId`]s; text with holes is compiled to [`Template`]s.
@@ -80,16 +80,16 @@ pub struct Plan {
     pub cursor: Option<String>,
     /// How long a finished user of a room keeps its connection open so that copies under way can arrive. Default 5 s.
     pub drain: Duration,
-    /// Whether a template whose variable has no value fails its user. Else the value is written as JavaScript writes it: `undefined`
-    /// in a text, and a header or member of an object that would be nothing else is left out.
+    /// Whether a template whose variable has no value fails its user. Else the value is written as JavaScript writes
+    /// it: `undefined` in a text, and a header or member of an object that would be nothing else is left out.
     pub unset_fails: bool,
     /// Variables that nothing sets, for which that holds in any case: nobody can have set them.
     pub undefined: BTreeSet<String>,
     /// The functions users call; None: there are none.
     pub processor: Option<Processor>,
-    /// What the author demands of the summary.
+    /// The author's demands on the summary.
     pub thresholds: Vec<Threshold>,
-    /// What plugins make of the figures.
+    /// The settings of plugins for the figures.
     pub plugins: Plugins,
     /// Names and kinds of all operations, indexed by `OperationId`.
     pub operations: Vec<Operation>,
@@ -143,10 +143,10 @@ pub struct Tagged {
     pub tags: BTreeMap<String, String>,
 }
 
-/// What one kind of user does.
+/// The scenario of one kind of user.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// As the script calls it; counted in the summary.
+    /// The script's name for it; counted in the summary.
     pub name: String,
     /// Relative share of users, > 0.
     pub weight: f64,
@@ -161,7 +161,7 @@ pub struct Payload {
     pub fields: Vec<String>,
     /// Each as long as `fields`.
     pub rows: Vec<Vec<Value>>,
-    /// Which row a user gets.
+    /// The order in which users get rows.
     pub order: RowOrder,
     /// `loadAll`: the user gets all rows as one array of objects under this name instead of one row.
     pub all_as: Option<String>,
@@ -178,7 +178,7 @@ impl Payload {
     }
 }
 
-/// Which row a user gets.
+/// The order in which users get rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowOrder {
     /// User n gets row n modulo the number of rows, counted over all shards: no row repeats before all were used.

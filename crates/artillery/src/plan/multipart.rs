@@ -6,18 +6,18 @@ use std::sync::Arc;
 
 use super::template::Template;
 
-/// One part.
+/// A part of a multipart form.
 #[derive(Clone, Debug)]
 pub struct FormPart {
     /// The field's name.
     pub name: String,
-    /// What it holds.
+    /// The part's content.
     pub content: PartContent,
     /// Its own Content-Type; of a file there always is one.
     pub content_type: Option<String>,
 }
 
-/// What a part holds.
+/// The content of a part.
 #[derive(Clone, Debug)]
 pub enum PartContent {
     /// A value.
@@ -29,9 +29,9 @@ pub enum PartContent {
         /// All of it.
         bytes: Bytes,
     },
-    /// One of several files, each the part it makes.
+    /// One of several files, with the part each makes.
     OneOf {
-        /// Which, by a user's values.
+        /// The file's path, by a user's values.
         path: Template,
         /// By their paths as the script writes them.
         files: Arc<BTreeMap<String, FormPart>>,

@@ -1,9 +1,9 @@
-//! What of an HTTP request is the same for every user, written once: a step without holes then costs a copy of its bytes,
-//! and one with holes costs its holes.
+//! The part of an HTTP request that is the same for every user, written once: a step without template expressions then
+//! costs a copy of its bytes, and others the cost of their expressions.
 //!
-//! Worked out at the first use, because the target and the default headers are the plan's and not the step's. A step whose
-//! origin only its user knows (`{{ base }}/x`), or that cannot be sent at all, has none: it goes the long way, where its
-//! mistake is found and told with the user's values.
+//! Worked out at the first use, because the target and the default headers are the plan's and not the step's. A step
+//! whose origin only its user knows (`{{ base }}/x`), or that cannot be sent at all, has none: it goes the long way,
+//! where its mistake is found and told with the user's values.
 
 use sonagi_wire::http1::Keep;
 use std::sync::OnceLock;
@@ -83,7 +83,7 @@ impl Layout {
         let is_by_address =
             step.told.as_ref().is_some_and(|told| matches!(told.endpoint, Endpoint::Asked { .. }));
         if is_by_address || matches!(step.body, Body::Bytes(_) | Body::Multipart(_)) {
-            // What is prepared is text, the same for all, and nobody asks for the address.
+            // Prepared bytes are the same for all users, and nothing asks for the address.
             return Ok(None);
         }
         let credentials =
@@ -218,7 +218,7 @@ fn leads_to(plan: &Plan, url: &Template) -> Result<Option<(Origin, Path)>, Faile
         Some(Piece::Text(text)) if text.starts_with(['/', '?']) => {}
         _ => return Ok(None),
     }
-    // What the target has of a path or a query stands before the step's own.
+    // The target's own path and query precede the step's.
     if plan.target.contains(['?', '#']) {
         return Ok(None);
     }
@@ -272,7 +272,7 @@ pub(crate) fn basic(user: &str, password: &str) -> String {
     format!("Basic {encoded}")
 }
 
-/// What a body is, when the script does not say.
+/// The content type of a body, when the script sets none.
 pub(crate) fn content_type(body: &Body) -> Option<&'static str> {
     match body {
         // The type of a body of several parts names its boundary: it is made with the body.
@@ -282,7 +282,7 @@ pub(crate) fn content_type(body: &Body) -> Option<&'static str> {
     }
 }
 
-/// What of a response the step will look at.
+/// The parts of a response that the step looks at.
 pub(crate) fn keep(step: &HttpStep, plan: &Plan) -> Keep {
     let sources = step.captures.iter().map(|capture| &capture.from);
     let mut sources = sources.chain(step.matches.iter().map(|wanted| &wanted.from));

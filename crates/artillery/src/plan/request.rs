@@ -18,7 +18,7 @@ use sonagi_transport::http::MAX_BODY;
 /// An HTTP request and what is wanted of its response.
 #[derive(Clone, Debug)]
 pub struct HttpStep {
-    /// What it is counted and timed as.
+    /// The operation it is counted and timed as.
     pub operation: CountedAs,
     /// In capitals, as it goes on the wire.
     pub method: String,
@@ -30,7 +30,7 @@ pub struct HttpStep {
     pub query: Vec<(String, Template)>,
     /// Put among the user's cookies first, as if this URL had set them.
     pub cookies: Vec<(String, Template)>,
-    /// What is sent.
+    /// The request's body.
     pub body: Body,
     /// User and password (RFC 7617).
     pub basic_auth: Option<(Template, Template)>,
@@ -42,14 +42,14 @@ pub struct HttpStep {
     pub captures: Vec<Capture>,
     /// Values demanded.
     pub matches: Vec<Match>,
-    /// What is expected of the response, and counted.
+    /// The expectations of the response, which are counted.
     pub expect: Option<Box<Expectations>>,
     /// Says that the response may come compressed. One that does is unpacked before it is searched, asked for or not.
     pub compressed: bool,
     /// A message to a room over a transport that only receives: counted as one, and its stamp goes into the ledger. A
     /// status below 300 is its acknowledgement; any other fails the operation.
     pub is_message: bool,
-    /// What is told of its responses by the name of its endpoint.
+    /// The metrics of its responses by endpoint.
     pub told: Option<Box<Told>>,
     /// Functions around it.
     pub hooks: Option<Box<Hooks>>,
@@ -84,8 +84,8 @@ impl HttpStep {
 }
 
 impl HttpStep {
-    /// Whether the script itself demands an answer: which status, or what is in it. An error status that comes is then asked
-    /// for, or has already been told of. A match that is not strict lets everything pass and demands nothing.
+    /// Whether the script itself demands an answer: which status, or what is in it. An error status that comes is then
+    /// asked for, or has already been told of. A match that is not strict lets everything pass and demands nothing.
     pub(crate) fn asks_for_statuses(&self) -> bool {
         self.matches.iter().any(|wanted| wanted.strict)
             || self.expect.as_ref().is_some_and(|expected| expected.name_a_status())
@@ -101,7 +101,7 @@ pub enum Body {
     Text(Template),
     /// JSON.
     Json(JsonTemplate),
-    /// As it is, whatever it is.
+    /// The bytes as they are.
     Bytes(Bytes),
     /** application/x-www-form-urlencoded */
     Form(Vec<(String, Template)>),

@@ -1,7 +1,7 @@
 //! Where values are in what the target answers, what is kept of them and what is demanded.
 //!
-//! Some ways to find one a reader of scripts brings along: of HTML, of XML, by another dialect of expressions. Here they are only
-//! asked with the answer's text.
+//! Some ways to find one a reader of scripts brings along: of HTML, of XML, by another dialect of expressions. Here
+//! they are only asked with the answer's text.
 
 use regex::Regex;
 use serde_json::Value;
@@ -29,7 +29,7 @@ pub struct Capture {
 pub enum Source {
     /// The node, or one of the nodes, a JSONPath selects (RFC 9535).
     Json(JsonPath),
-    /// What a group of a regular expression matches; group 0 is the whole match.
+    /// The match of a group of a regular expression; group 0 is the whole match.
     Regexp {
         /// The expression.
         regex: Regex,
@@ -42,9 +42,9 @@ pub enum Source {
     JsonAll(JsonPath),
     /// The length of the list or text, or the member `length` of the object, that a JSONPath selects.
     JsonLength(JsonPath),
-    /// What a search of the front end finds in the text.
+    /// The result of a front end's own search in the text.
     Search(Arc<dyn Search>),
-    /// One whose expression has holes.
+    /// An expression with template expressions in it.
     Open(OpenSource),
     /// The status code.
     Status,
@@ -67,13 +67,13 @@ impl Source {
 pub struct Match {
     /// Where it is.
     pub from: Source,
-    /// What it must be, as text.
+    /// The demanded value, as text.
     pub value: Template,
     /// A strict mismatch fails the user.
     pub strict: bool,
 }
 
-/// What an awaited answer must be like.
+/// The demands on an awaited answer.
 #[derive(Clone, Debug)]
 pub struct Awaited {
     /// Longest wait before it counts as failed.
@@ -84,7 +84,7 @@ pub struct Awaited {
     pub captures: Vec<Capture>,
     /// Values demanded.
     pub matches: Vec<Match>,
-    /// It confirms a membership: an acknowledgement that refuses fails the user.
+    /// Whether it confirms a membership: an acknowledgement that refuses fails the user.
     pub confirms: bool,
 }
 

@@ -11,7 +11,7 @@ use super::source::Awaited;
 use super::template::{Expression, JsonTemplate, Template, ValueTemplate};
 use super::transports::{PollOpen, SseOpen, StompConnect, StompSend, StompSubscribe, Subscribe};
 
-/// One thing a virtual user does.
+/// A step of a virtual user.
 #[derive(Clone, Debug)]
 pub enum Step {
     /// Pauses.
@@ -20,7 +20,7 @@ pub enum Step {
     Log(Template),
     /// Sets a variable.
     Set {
-        /// Which.
+        /// The variable's name.
         name: String,
         /// To what.
         value: Expression,
@@ -53,7 +53,8 @@ pub enum Step {
     WebsocketConnect(Box<WebsocketConnect>),
     /// Sends a message on it.
     WebsocketSend(Box<WebsocketSend>),
-    /// Opens the Socket.IO session (and the default namespace) now; other Socket.IO steps open it when it is not open yet.
+    /// Opens the Socket.IO session (and the default namespace) now; other Socket.IO steps open it when it is not open
+    /// yet.
     SocketioConnect(Box<SocketioConnect>),
     /// Sends an event, opening session and namespace where needed.
     SocketioEmit(Box<SocketioEmit>),
@@ -71,13 +72,13 @@ pub enum Step {
         condition: Option<Condition>,
         /// 0 to 1.
         probability: f64,
-        /// What is conditional.
+        /// The conditional steps.
         steps: Vec<Step>,
     },
 }
 
 impl Step {
-    /// What it is counted and timed as, where it is.
+    /// The operation it is counted and timed as, if it is one.
     pub fn operation(&self) -> Option<CountedAs> {
         match self {
             Step::Http(step) => Some(step.operation),
@@ -140,28 +141,30 @@ pub enum Jitter {
 /// Steps that are repeated.
 #[derive(Clone, Debug)]
 pub struct Loop {
-    /// What an iteration does.
+    /// The steps of an iteration.
     pub body: Vec<Step>,
     /// How often.
     pub repeat: Repeat,
-    /// Iteration n is *planned* at the loop's start + n × pace: the n-th send is due then, however late the previous one ended.
+    /// Iteration n is *planned* at the loop's start + n × pace: the n-th send is due then, however late the previous
+    /// one ended.
     pub pace: Option<Duration>,
 }
 
-/// Steps that a user takes at the same time: requests, pauses, calls, and loops of them. The user's one real-time connection
-/// is nothing a branch can use.
+/// Steps that a user takes at the same time: requests, pauses, calls, and loops of them. The user's one real-time
+/// connection is nothing a branch can use.
 #[derive(Clone, Debug)]
 pub struct Parallel {
     /// Each is walked in its order, beside the others.
     pub branches: Vec<Vec<Step>>,
-    /// So many of them at a time; the next begins when one has ended.
+    /// Limit on concurrent iterations; the next begins when one has ended.
     pub limit: usize,
 }
 
 /// How often a loop's body is walked.
 #[derive(Clone, Debug)]
 pub enum Repeat {
-    /// Until the run is over, or, of a closed model, the user's time: then its turn is the last, and the flow goes on behind it.
+    /// Until the run is over, or, of a closed model, the user's time: then its turn is the last, and the flow goes on
+    /// behind it.
     Forever,
     /// Once per number of the range; `$loopCount` is the number.
     Count {
@@ -170,8 +173,8 @@ pub enum Repeat {
         /// The one after the last.
         to: u64,
     },
-    /// A count, or a text with a range (`"9-12"`), worked out for each entry of the loop; not at all when it is neither, -1: for
-    /// ever.
+    /// A count, or a text with a range (`"9-12"`), worked out for each entry of the loop; not at all when it is
+    /// neither, -1: for ever.
     CountOf(Expression),
     /// Once per element of the list; `$loopElement` is the element. Not at all when it is no list.
     Over(Expression),
@@ -184,7 +187,7 @@ pub enum Repeat {
 /// Opening a WebSocket.
 #[derive(Clone, Debug)]
 pub struct WebsocketConnect {
-    /// What it is counted and timed as.
+    /// The operation it is counted and timed as.
     pub operation: CountedAs,
     /// Absolute (ws, wss, http, https), or relative to the target.
     pub url: Template,
@@ -208,15 +211,15 @@ impl WebsocketConnect {
 /// Sending a WebSocket message.
 #[derive(Clone, Debug)]
 pub struct WebsocketSend {
-    /// What it is counted and timed as.
+    /// The operation it is counted and timed as.
     pub operation: CountedAs,
-    /// What is sent.
+    /// The message's content.
     pub payload: Content,
     /// Waits for an answer: the operation then ends when it arrives.
     pub response: Option<Awaited>,
 }
 
-/// What a WebSocket message carries.
+/// The content of a WebSocket message.
 #[derive(Clone, Debug)]
 pub enum Content {
     /// Text as rendered.
@@ -230,7 +233,7 @@ pub enum Content {
 /// Opening a Socket.IO session and namespace.
 #[derive(Clone, Debug)]
 pub struct SocketioConnect {
-    /// What it is counted and timed as.
+    /// The operation it is counted and timed as.
     pub operation: CountedAs,
     /// Where and how.
     pub options: SocketioOptions,
@@ -241,7 +244,7 @@ pub struct SocketioConnect {
 /// Sending a Socket.IO event.
 #[derive(Clone, Debug)]
 pub struct SocketioEmit {
-    /// What it is counted and timed as.
+    /// The operation it is counted and timed as.
     pub operation: CountedAs,
     /// `/` is the default one.
     pub namespace: Template,
@@ -257,7 +260,7 @@ pub struct SocketioEmit {
     pub response: Option<(Template, Awaited)>,
 }
 
-/// One argument of an emit.
+/// An argument of an emit.
 #[derive(Clone, Debug)]
 pub enum Argument {
     /// JSON.
@@ -269,11 +272,11 @@ pub enum Argument {
 /// Waiting for a message: a Socket.IO event by name, or any WebSocket message, that fits.
 #[derive(Clone, Debug)]
 pub struct Expect {
-    /// What it is counted and timed as.
+    /// The operation it is counted and timed as.
     pub operation: CountedAs,
     /// The event's name; None: any message.
     pub event: Option<Template>,
-    /// What it must be like, and by when.
+    /// The demands on the message, with the time limit.
     pub awaited: Awaited,
 }
 
@@ -305,7 +308,7 @@ pub struct SocketioOptions {
     pub auth: Option<JsonTemplate>,
     /// How the session is carried.
     pub transport: SocketioTransport,
-    /// Which protocol the server speaks.
+    /// The server's protocol.
     pub revision: SocketioRevision,
     /// Longest wait before it counts as failed.
     pub timeout: Duration,

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 pub use crate::fake::Fake;
 
-/// What stands in a hole.
+/// The contents of a `{{ … }}`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expression {
     /// Always the same.
@@ -18,9 +18,9 @@ pub enum Expression {
         /// The way into its value.
         keys: Vec<Key>,
     },
-    /// What a built-in function gives.
+    /// The result of a built-in function.
     Call {
-        /// Which.
+        /// The function.
         function: Function,
         /// In order.
         arguments: Vec<Expression>,
@@ -36,7 +36,7 @@ pub enum Key {
     Name(String),
     /// An element of a list, from 0.
     Index(usize),
-    /// What the user's value of it names or counts.
+    /// The member that the user's value of it names or counts.
     Of(Box<Expression>),
 }
 
@@ -189,9 +189,9 @@ impl Template {
 }
 
 impl JsonTemplate {
-    /// Compiles a value whose strings may hold holes: `parse` turns one string into its pieces, and every other value is
-    /// copied. A string that is one hole keeps the hole's type, unless that is a function's, which is a string. The keys of
-    /// objects are strings like others.
+    /// Compiles a value whose strings may hold holes: `parse` turns one string into its pieces, and every other value
+    /// is copied. A string that is one hole keeps the hole's type, unless that is a function's, which is a string. The
+    /// keys of objects are strings like others.
     pub fn compile<E>(
         value: &Value,
         parse: &mut dyn FnMut(&str) -> Result<Template, E>,

@@ -1,10 +1,11 @@
 //! Steps of event streams, polling, long polling and STOMP, and what a lost connection is opened again with.
 //!
-//! A user has one real-time connection. What opened it ([`Step::Open`]) and what it was told of since ([`Step::Subscribe`])
-//! are kept by the user as a recipe: a reconnect takes them again, with the cursor of what arrived before.
+//! A user has one real-time connection. What opened it ([`Step::Open`]) and what it was told of since
+//! ([`Step::Subscribe`]) are kept by the user as a plan: a reconnect takes them again, with the cursor of what
+//! arrived before.
 
 use sonagi_measure::outcome::{CountedAs, OperationId};
-use sonagi_transport::link::{Cursor, PollField, Rhythm, StompAck, StompVersion};
+use sonagi_transport::link::{PollCursor, PollField, Rhythm, StompAck, StompVersion};
 use std::time::Duration;
 
 use super::source::Awaited;
@@ -14,17 +15,17 @@ use super::template::Template;
 /// Being told of a room's messages from here on.
 #[derive(Clone, Debug)]
 pub struct Subscribe {
-    /// What it takes, in order; the last is usually [`Step::Join`].
+    /// The steps that resume a subscription, in order; the last is usually [`Step::Join`].
     pub steps: Vec<Step>,
-    /// Whether a second subscription takes up where the connection before it broke off: nothing that was sent in between
-    /// is to be missing.
+    /// Whether a second subscription takes up where the connection before it broke off: nothing that was sent in
+    /// between is to be missing.
     pub resumes: bool,
 }
 
 /// Opening an event stream: it is the user's connection from its head on.
 #[derive(Clone, Debug)]
 pub struct SseOpen {
-    /// What it is counted and timed as: until the response's head.
+    /// The operation it is counted and timed as: until the response's head.
     pub operation: CountedAs,
     /// Absolute, or relative to the target.
     pub url: Template,
@@ -37,16 +38,16 @@ pub struct SseOpen {
 /// Asking again and again: short polling, or long polling where the answer is held back until there is news.
 #[derive(Clone, Debug)]
 pub struct PollOpen {
-    /// What the first answer is counted and timed as: with it the user is subscribed.
+    /// The operation of the first answer, by which the user is subscribed.
     pub operation: CountedAs,
-    /// What every further one is.
+    /// The operation of every further answer.
     pub again: CountedAs,
     /// Absolute, or relative to the target; without the cursor.
     pub url: Template,
     /// Names and values; a pair whose value renders empty is left out.
     pub headers: Vec<(String, Template)>,
     /// How the target is told what has been received already.
-    pub cursor: Option<Cursor>,
+    pub cursor: Option<PollCursor>,
     /// Where an answer says that it was cut short: what is there and neither `null`, `false`, 0 nor empty text.
     pub more: Option<PollField>,
     /// When the next request leaves.
@@ -56,24 +57,25 @@ pub struct PollOpen {
     /// The member of the response's JSON object that lists the messages; an array is its own list. Anything else is one
     /// message.
     pub messages: String,
-    /// Longest wait for a whole answer before it counts as failed. A held one may take so much longer than `Rhythm::Held`.
+    /// Longest wait for a whole answer before it counts as failed. A held one may take so much longer than
+    /// `Rhythm::Held`.
     pub timeout: Duration,
 }
 
 /// Opening a STOMP session over a WebSocket.
 #[derive(Clone, Debug)]
 pub struct StompConnect {
-    /// What it is counted and timed as: until CONNECTED.
+    /// The operation it is counted and timed as: until CONNECTED.
     pub operation: CountedAs,
     /// Absolute (ws, wss, http, https), or relative to the target.
     pub url: Template,
-    /// Of the WebSocket's handshake.
+    /// Headers of the WebSocket's handshake.
     pub headers: Vec<(String, Template)>,
-    /// Of the CONNECT frame (`login`, `passcode`, `host`, …), beside what the protocol needs.
+    /// Headers of the CONNECT frame (`login`, `passcode`, `host`, …), beside those of the protocol.
     pub connect_headers: Vec<(String, Template)>,
     /// Offered; at least one.
     pub versions: Vec<StompVersion>,
-    /// What we can send and want to get, in milliseconds; 0 is never.
+    /// The intervals at which we can send and want to receive heart-beats, in milliseconds; 0 is never.
     pub heart_beat: (u32, u32),
     /// Wrapped in SockJS (its `websocket` transport): the URL is the SockJS endpoint's prefix.
     pub sockjs: bool,
@@ -84,11 +86,11 @@ pub struct StompConnect {
 /// Subscribing to a destination.
 #[derive(Clone, Debug)]
 pub struct StompSubscribe {
-    /// What it is counted and timed as: until its receipt, or until the kernel has it.
+    /// The operation it is counted and timed as: until its receipt, or until the kernel has taken it.
     pub operation: CountedAs,
     /// Where.
     pub destination: Template,
-    /// Of the SUBSCRIBE frame; a pair whose value renders empty is left out.
+    /// Headers of the SUBSCRIBE frame; a pair whose value renders empty is left out.
     pub headers: Vec<(String, Template)>,
     /// Acknowledged by us as soon as they arrive.
     pub ack: StompAck,
@@ -101,11 +103,11 @@ pub struct StompSubscribe {
 /// Sending to a destination.
 #[derive(Clone, Debug)]
 pub struct StompSend {
-    /// What it is counted and timed as: until its receipt, its answer, or until the kernel has it.
+    /// The operation it is counted and timed as: until its receipt, its answer, or until the kernel has taken it.
     pub operation: CountedAs,
     /// Where to.
     pub destination: Template,
-    /// Of the SEND frame; a pair whose value renders empty is left out.
+    /// Headers of the SEND frame; a pair whose value renders empty is left out.
     pub headers: Vec<(String, Template)>,
     /// The body.
     pub content: Content,
@@ -120,7 +122,7 @@ pub struct StompSend {
 /// Opening a connection again after it was lost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reconnect {
-    /// What it is counted and timed as: from the loss until all subscriptions are confirmed again.
+    /// The operation it is counted and timed as: from the loss until all subscriptions are confirmed again.
     pub operation: OperationId,
     /// Whether a connection that is lost is opened again by itself; `reconnect` steps do it in any case.
     pub is_automatic: bool,

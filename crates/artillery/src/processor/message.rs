@@ -6,10 +6,10 @@
 //! | us | `load` | the `module`, and the `modules` we turned into JavaScript |
 //! | us | `share` | `shared`: the variables all users begin with, before any of them calls |
 //! | Node | `ready`, `failed` | the `names` of its functions; the `error` |
-//! | us | `call` | `id`, `user`, `name`, `kind`; `set` and `unset`: what of the user's variables it does not know yet; what belongs to the kind |
+//! | us | `call` | `id`, `user`, `name`, `kind`; `set`, `unset`: changes of the user's variables; the kind's own |
 //! | Node | `done` | `id`; `set` and `unset` likewise, and the same of `params`; `value` of a condition; `error` |
 //! | us | `abandon`, `forget` | the `id` of a call nobody waits for; a `user` that is gone |
-//! | Node | `metric`, `printed`, `exit` | what functions say besides: a metric, lines on a `stream`, the `code` they want the command to end with |
+//! | Node | `metric`, `printed`, `exit` | unasked: a metric, lines on a `stream`, the exit `code` wanted |
 //! | Node | `log` | what the runner says of functions |
 
 use serde_json::{Map, Value, json};
@@ -18,7 +18,7 @@ use super::Said;
 use crate::plan::Processor;
 use sonagi_measure::metrics::{Kind as MetricKind, Unit};
 
-/// What a call is for; decides what the function is given.
+/// The kind of a call, which decides the function's arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A step of the flow: (context, events).
@@ -58,8 +58,8 @@ pub(crate) struct Call<'c> {
     pub(crate) function: &'c str,
     /// Variables that are new or changed since the last call.
     pub(crate) set: Map<String, Value>,
-    /// What else belongs to the kind: `params`, `response`, `error`; with a user's first call `scenario`, and in `unset` the
-    /// shared variables that are none of its own.
+    /// The rest of the arguments: `params`, `response`, `error`; with a user's first call `scenario`, and in `unset`
+    /// the shared variables that the user has none of.
     pub(crate) extra: Map<String, Value>,
 }
 
@@ -87,7 +87,7 @@ impl Described {
         Described { message: text("message").unwrap_or_default(), code: text("code"), at: text("at") }
     }
 
-    /// What Artillery counts it by.
+    /// The name under which Artillery counts it.
     pub(crate) fn called(&self) -> &str {
         self.code.as_deref().filter(|code| !code.is_empty()).unwrap_or(&self.message)
     }
@@ -99,9 +99,9 @@ impl Described {
     }
 }
 
-/// What a function left behind.
+/// The result of a function.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Answer {
+pub(crate) struct FunctionResult {
     /// Variables it set or changed, and those it deleted.
     pub(crate) set: Map<String, Value>,
     pub(crate) unset: Vec<String>,
@@ -113,12 +113,12 @@ pub(crate) struct Answer {
     pub(crate) error: Option<Described>,
 }
 
-/// What a process says.
+/// A message from a process.
 pub(super) enum Inbound {
     Hello(String),
     Ready(Vec<String>),
     Failed(Described),
-    Done(u64, Box<Answer>),
+    Done(u64, Box<FunctionResult>),
     Said(Said),
 }
 
@@ -215,7 +215,7 @@ pub(super) fn parse(frame: &[u8]) -> Option<Vec<Inbound>> {
     messages.into_iter().map(inbound).collect()
 }
 
-/// What a function emits, by its name there.
+/// The metric a function emits, by the emitted event's name.
 fn emitted(kind: &str) -> Option<(MetricKind, Unit)> {
     match kind {
         "counter" => Some((MetricKind::Counter, Unit::Number)),
@@ -252,7 +252,7 @@ fn inbound(mut message: Value) -> Option<Inbound> {
             let unset = names(&message["unset"]);
             let value = message.get_mut("value").map(Value::take);
             let set = object(message["set"].take());
-            Inbound::Done(id, Box::new(Answer { set, unset, params, dropped_params, value, error }))
+            Inbound::Done(id, Box::new(FunctionResult { set, unset, params, dropped_params, value, error }))
         }
         _ => return None,
     })
@@ -275,7 +275,7 @@ fn framed(text: Vec<u8>) -> Vec<u8> {
 
 /// A path as Node names it in its loader (`pathToFileURL`).
 fn file_url(path: &std::path::Path) -> String {
-    // What a path of a URL may hold as it is (RFC 3986 §3.3), and the slash.
+    // Characters that a URL's path may hold unescaped (RFC 3986 §3.3), and the slash.
     escaped(path.as_os_str().as_encoded_bytes(), b"-_.~/!$&'()*+,;=:@", "file://")
 }
 

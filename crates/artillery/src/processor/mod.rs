@@ -1,16 +1,15 @@
 //! The functions of a script's processor, run in Node beside the shard.
 //!
-//! One process per shard, joined to it by a socket that is also its life line: when the shard is gone, however it went,
-//! the socket closes and Node ends; a Node that does not look at it, for a function never returns, is ended by a thread of
-//! its own that watches over our process. What the shard's users ask for between two turns of the runtime goes out in one frame.
-//! Nothing here knows of users but their numbers: a call is a message, its answer a message, and the order of a user's
-//! calls is the order in which it makes them.
+//! One process per shard, connected by a socket that is also its life line: when the shard is gone, for whatever
+//! reason, the socket closes and Node ends. If Node does not notice, because a function never returns, a thread of its
+//! own that watches our process ends it. Calls made between two turns of the runtime go out in one frame. Users are
+//! known by their numbers only: a call is a message, its answer a message, and a user's calls keep their order.
 //!
 //! A process that ends by itself (a function exits, memory runs out) takes the calls under way with it. It is started
-//! again a few times: module state is lost then, the users' variables are not, for the engine has them. A signal that ends
-//! the run is none of Node's: it has a process group of its own, and goes on answering until its users are gone.
+//! again a few times: module state is lost then, the users' variables are not, for the engine has them. A signal that
+//! ends the run is none of Node's: it has a process group of its own, and goes on answering until its users are gone.
 
-mod kept;
+mod loaded_processor;
 mod message;
 mod process;
 #[cfg(test)]
@@ -29,17 +28,17 @@ use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 
 use crate::plan::Processor;
-pub use kept::{Kept, exports};
+pub use loaded_processor::{LoadedProcessor, exports};
 use message::Inbound;
-pub(crate) use message::{Answer, Call, Kind, Metric};
-use process::{Inbox, Line, Node, Process};
+pub(crate) use message::{Call, FunctionResult, Kind, Metric};
+use process::{FrameReader, Line, Node, Process};
 use sonagi_engine::Control;
 use sonagi_engine::TICK;
 use sonagi_measure::At;
 use sonagi_transport::clock::Clock;
 pub use unloaded::Unloaded;
 
-/// What Node runs.
+/// The code that Node runs.
 const RUNNER: &str = concat!(
     include_str!("user.mjs"),
     include_str!("params.mjs"),
@@ -50,19 +49,19 @@ const RUNNER: &str = concat!(
 const HOOKS: &str = include_str!("hooks.mjs");
 /// Processes of one shard that may end by themselves before its calls fail for good.
 const RESTARTS: u32 = 3;
-/// What it said beside answers and nobody has taken yet, at most; a shard takes it once a second.
+/// Limit on unasked messages that wait; a shard takes them once a second.
 const SAID_MAX: usize = 100_000;
 
-/// What a processor says beside its answers.
+/// An unasked message of a processor.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Said {
     /// A function's own metric.
     Metric(Metric),
     /// A line about it, of its own runner or of ours.
     Line(String),
-    /// What a function printed, without the end of its last line.
+    /// The output of a function, without the end of its last line.
     Printed { is_error: bool, text: String },
-    /// What a function wants the command to end with.
+    /// The exit code that a function wants.
     ExitCode(u8),
 }
 
@@ -70,15 +69,15 @@ pub(crate) enum Said {
 pub(crate) struct Sidecar {
     processor: Processor,
     /// The process that loaded the module before the run, if any.
-    kept: Kept,
+    kept: LoadedProcessor,
     /// The variables all users begin with, as JSON: each process is told of them once.
     shared: String,
     control: Control,
     outbox: RefCell<message::Outbox>,
     wake: Notify,
-    waiting: RefCell<HashMap<u64, oneshot::Sender<Answer>>>,
+    waiting: RefCell<HashMap<u64, oneshot::Sender<FunctionResult>>>,
     next: Cell<u64>,
-    /// Which process it is, from 0: users introduce themselves to each.
+    /// The number of the current process, from 0: users introduce themselves to each.
     generation: Cell<u32>,
     is_lost: Cell<bool>,
     /// Rings when it is.
@@ -89,17 +88,17 @@ pub(crate) struct Sidecar {
     said: RefCell<Vec<Said>>,
     /// Rings when there is more of it.
     has_said: Notify,
-    /// What it said beyond [`SAID_MAX`].
+    /// The messages discarded beyond [`SAID_MAX`].
     unheard: Cell<u64>,
 }
 
 impl Sidecar {
-    /// Starts Node and loads the module, or takes over the process of `kept` that has; `shared` are the variables every user
-    /// begins with. What it says meanwhile is told as it comes, but for metrics: those wait for who counts them. None when the
-    /// run was asked to end before it was loaded. Call within the shard's runtime.
+    /// Starts Node and loads the module, or takes over the process of `kept` that has; `shared` are the variables every
+    /// user begins with. What it says meanwhile is told as it comes, but for metrics: those wait for who counts them.
+    /// None when the run was asked to end before it was loaded. Call within the shard's runtime.
     pub(crate) async fn start(
         processor: Processor,
-        kept: Kept,
+        kept: LoadedProcessor,
         shared: Map<String, Value>,
         control: Control,
         tell: &mut dyn FnMut(Said),
@@ -130,7 +129,7 @@ impl Sidecar {
         Ok(Some(sidecar))
     }
 
-    /// Which process users speak with now.
+    /// The number of the process that users speak with now.
     pub(crate) fn generation(&self) -> u32 {
         self.generation.get()
     }
@@ -146,7 +145,7 @@ impl Sidecar {
     }
 
     /// Calls a function. The answer comes over the channel; none when the process is lost.
-    pub(crate) fn call(&self, call: Call<'_>) -> (u64, oneshot::Receiver<Answer>) {
+    pub(crate) fn call(&self, call: Call<'_>) -> (u64, oneshot::Receiver<FunctionResult>) {
         let (answer, receiver) = oneshot::channel();
         let id = self.next.replace(self.next.get() + 1);
         if !self.is_lost.get() {
@@ -173,7 +172,7 @@ impl Sidecar {
         }
     }
 
-    /// What it said since, beside its answers.
+    /// The unasked messages since the last call.
     pub(crate) fn take_said(&self) -> Vec<Said> {
         let mut said = self.said.take();
         let unheard = self.unheard.take();
@@ -247,7 +246,7 @@ impl Sidecar {
         };
         process.load(&self.processor, &mut |said| self.say(said)).await?;
         let Process { node, mut line, exported, .. } = process;
-        // One that has ended meanwhile is seen to have when it is listened to.
+        // A process that has ended meanwhile is noticed when it is read from.
         let _ = line.write.write_all(&message::share(&self.shared)).await;
         *self.exported.borrow_mut() = exported.unwrap_or_default();
         self.node.replace(Some(node));
@@ -309,7 +308,7 @@ impl Sidecar {
         self.outbox.borrow_mut().clear();
     }
 
-    async fn listen(&self, read: &mut Inbox) -> io::Result<()> {
+    async fn listen(&self, read: &mut FrameReader) -> io::Result<()> {
         loop {
             for inbound in read.hear().await? {
                 match inbound {
@@ -341,7 +340,7 @@ impl Sidecar {
     }
 }
 
-/// What comes of `work` within `limit`; None when that has passed, or the run was asked to end.
+/// The result of `work` within `limit`; None when that has passed, or the run was asked to end.
 async fn in_time<T>(
     work: impl Future<Output = T>,
     limit: Duration,

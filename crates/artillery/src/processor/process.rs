@@ -1,7 +1,7 @@
-//! One process of Node: started, told what to load, and heard until it has.
+//! A process of Node: starts it, tells it what to load, and waits until it has.
 //!
-//! It belongs to whoever holds it, and ends when that is nobody. Before a run it is held by no shard ([`super::Kept`]): its socket
-//! is taken out of one runtime and put into another, with what of a frame has come by then.
+//! It ends when its last owner drops it. Before a run no shard owns it ([`super::LoadedProcessor`]): its socket moves
+//! from one runtime to another, with the part of a frame read by then.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -19,7 +19,7 @@ use crate::plan::Processor;
 
 /// The largest frame taken: a user's variables and a response fit many times over.
 const FRAME_MAX: usize = 256 << 20;
-/// What is read at once where nobody knows how much comes, in bytes.
+/// Bytes read at once when the size of the rest is unknown.
 const READ_AHEAD: usize = 16 << 10;
 
 /// A process that was told to load its module.
@@ -130,26 +130,26 @@ fn spawn(processor: &Processor, line: Socket) -> Result<Child, Unloaded> {
 
 /// The socket to one process.
 pub(super) struct Line {
-    pub(super) read: Inbox,
+    pub(super) read: FrameReader,
     pub(super) write: OwnedWriteHalf,
 }
 
 impl Line {
-    /// Of a socket that does not block, and what was read of it already.
+    /// A line over a non-blocking socket, with bytes already read from it.
     fn of(socket: Socket, rest: Vec<u8>) -> io::Result<Line> {
         let (half, write) = UnixStream::from_std(socket)?.into_split();
-        Ok(Line { read: Inbox { half, rest }, write })
+        Ok(Line { read: FrameReader { half, rest }, write })
     }
 }
 
-/// What comes from a process, frame by frame.
-pub(super) struct Inbox {
+/// The frames from a process.
+pub(super) struct FrameReader {
     half: OwnedReadHalf,
-    /// What has come of the frames that were not given out.
+    /// Bytes of frames that were not handed out yet.
     rest: Vec<u8>,
 }
 
-impl Inbox {
+impl FrameReader {
     /// The next frame's messages. Cancel safe.
     pub(super) async fn hear(&mut self) -> io::Result<Vec<Inbound>> {
         loop {

@@ -52,14 +52,14 @@ async fn started(script: &Script, name: &str) -> Rc<Sidecar> {
 
 /// Without anything shared.
 async fn launched(processor: Processor) -> Result<Rc<Sidecar>, Unloaded> {
-    let started = start(processor, Kept::default(), Map::new(), Control::new()).await?;
+    let started = start(processor, LoadedProcessor::default(), Map::new(), Control::new()).await?;
     Ok(started.expect("nobody stops it"))
 }
 
 /// With nobody who listens while it is loaded.
 async fn start(
     processor: Processor,
-    kept: Kept,
+    kept: LoadedProcessor,
     shared: Map<String, Value>,
     control: Control,
 ) -> Result<Option<Rc<Sidecar>>, Unloaded> {
@@ -73,18 +73,18 @@ async fn ask(
     function: &str,
     set: Value,
     extra: Value,
-) -> Option<Answer> {
+) -> Option<FunctionResult> {
     let object = |value: Value| value.as_object().cloned().unwrap_or_default();
     let call = Call { user, kind, function, set: object(set), extra: object(extra) };
     let (_, answer) = sidecar.call(call);
     answer.await.ok()
 }
 
-async fn call(sidecar: &Sidecar, user: u32, function: &str, set: Value) -> Answer {
+async fn call(sidecar: &Sidecar, user: u32, function: &str, set: Value) -> FunctionResult {
     ask(sidecar, user, Kind::Function, function, set, json!({})).await.unwrap()
 }
 
-fn set(answer: &Answer) -> Value {
+fn set(answer: &FunctionResult) -> Value {
     Value::Object(answer.set.clone())
 }
 

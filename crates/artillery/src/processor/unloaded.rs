@@ -16,7 +16,8 @@ const OLDEST_NODE: u32 = 18;
 pub enum Unloaded {
     /// There is no Node.
     #[error(
-        "the processor {module} needs Node 18 or newer, and `node` was not found\n  hint: install Node, or put it on the PATH"
+        "the processor {module} needs Node 18 or newer, and `node` was not found\n  hint: install Node, or put it on \
+         the PATH"
     )]
     NoNode {
         /// The processor.
@@ -24,7 +25,8 @@ pub enum Unloaded {
     },
     /// There is one, and it is too old.
     #[error(
-        "the processor {module} needs Node 18 or newer, and `node` is {version}\n  hint: put a newer one first on the PATH"
+        "the processor {module} needs Node 18 or newer, and `node` is {version}\n  hint: put a newer one first on the \
+         PATH"
     )]
     OldNode {
         /// The processor.
@@ -37,14 +39,15 @@ pub enum Unloaded {
     Module {
         /// The processor.
         module: String,
-        /// What Node says.
+        /// Node's error.
         cause: String,
-        /// What to try.
+        /// The advice.
         hint: String,
     },
     /// The module was not loaded in time.
     #[error(
-        "the processor {module} was not loaded within {limit_ms} ms\n  hint: look for an `await` at its top level that nobody answers, or a loop that does not end"
+        "the processor {module} was not loaded within {limit_ms} ms\n  hint: look for an `await` at its top level that \
+         nobody answers, or a loop that does not end"
     )]
     Slow {
         /// The processor.
@@ -57,9 +60,9 @@ pub enum Unloaded {
     Missing {
         /// The processor.
         module: String,
-        /// What the script calls.
+        /// The functions that the script calls.
         wanted: String,
-        /// What there is.
+        /// The functions that the module exports.
         exported: String,
     },
     /// The process could not be started or spoken with.
@@ -67,7 +70,7 @@ pub enum Unloaded {
     Start {
         /// The processor.
         module: String,
-        /// What the system says.
+        /// The system's error.
         cause: Arc<io::Error>,
     },
 }
@@ -78,7 +81,7 @@ impl Unloaded {
         Unloaded::Start { module: processor.module.display().to_string(), cause: Arc::new(cause) }
     }
 
-    /// It has taken longer than it may.
+    /// The error of a module that took longer than its limit to load.
     pub(super) fn slow(processor: &Processor, limit: Duration) -> Unloaded {
         Unloaded::Slow { module: processor.module.display().to_string(), limit_ms: limit.as_millis() }
     }
@@ -107,21 +110,21 @@ impl Unloaded {
     }
 }
 
-/// What an import does not find.
+/// The missing target of an import.
 #[derive(Debug, PartialEq)]
 enum Missing<'c> {
     Package(&'c str),
     File(&'c str),
 }
 
-/// What Node does not find, by what it says.
+/// The missing target, from Node's message.
 fn missing(cause: &str) -> Option<Missing<'_>> {
     let begins = ["Cannot find package '", "Cannot find module '"];
     let name = begins.iter().find_map(|begin| cause.split_once(begin))?.1.split_once('\'')?.0;
     if name.starts_with(['.', '/']) || name.contains(':') {
         return Some(Missing::File(name));
     }
-    // What follows the name is a path within the package.
+    // The rest after the name is a path within the package.
     let parts = if name.starts_with('@') { 2 } else { 1 };
     let end = name.match_indices('/').nth(parts - 1).map_or(name.len(), |(at, _)| at);
     Some(Missing::Package(&name[..end]))
@@ -160,7 +163,8 @@ mod tests {
             Path::new("p.cjs"),
             "Cannot find module 'uuid'\nRequire stack:\n- /p.cjs".to_owned(),
         );
-        let expected = "the processor p.cjs could not be loaded: Cannot find module 'uuid'\n  hint: run `npm install uuid` in the script's folder";
+        let expected = "the processor p.cjs could not be loaded: Cannot find module 'uuid'\n  hint: run `npm install \
+                        uuid` in the script's folder";
         assert_eq!(told.to_string(), expected);
     }
 }

@@ -56,8 +56,8 @@ impl Periods {
         span.add(seen);
     }
 
-    /// The report once the run is over, or as far as it got. Beside Artillery's own it has the whole summary in our words,
-    /// `sonagi`: that says whether the run was complete, interrupted or invalid.
+    /// The report once the run is over, or as far as it got. Beside Artillery's own it has the whole summary in our
+    /// words, `sonagi`: that says whether the run was complete, interrupted or invalid.
     pub fn document(mut self, run: &Summary) -> Value {
         self.close();
         let last = self.over.iter().filter_map(|period| period["period"].as_str()?.parse::<u64>().ok()).max();

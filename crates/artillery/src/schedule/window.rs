@@ -1,11 +1,11 @@
-//! How many users of an open run are there together, without drawing its arrivals: fifty thousand a second for an hour are
-//! 180 million.
+//! How many users of an open run are there together, without drawing its arrivals: fifty thousand a second for an hour
+//! are 180 million.
 
 use super::{Load, Phase, RateCurve};
 
 impl Load {
-    /// The most arrivals within so many seconds, as far as no phase's `max_users` refuses them; of Poisson arrivals their
-    /// mean, which the fullest window exceeds. 0 for a closed run, whose users are its population.
+    /// The most arrivals within so many seconds, as far as no phase's `max_users` refuses them; of Poisson arrivals
+    /// their mean, which the fullest window exceeds. 0 for a closed run, whose users are its population.
     pub(crate) fn most_within(&self, seconds: f64) -> u64 {
         let Load::Open { phases, .. } = self else { return 0 };
         // Whoever is refused is refused because so many are there already.

@@ -6,13 +6,13 @@ use std::time::Duration;
 use crate::script::options::time_limit;
 use crate::script::reader::{Fields, Reader, plain_text};
 use crate::script::schema;
-use crate::script::sources::{Answer, source};
+use crate::script::sources::{AnswerKind, source};
 
 /// The captures under `capture`.
 pub(crate) fn captures(
     reader: &mut Reader,
     fields: &Fields<'_>,
-    answer: Answer,
+    answer: AnswerKind,
     strict: bool,
 ) -> Vec<Capture> {
     let mut all = Vec::new();
@@ -56,7 +56,7 @@ fn capture_name(reader: &mut Reader, own: &Fields<'_>) -> Option<String> {
 }
 
 /// The matches under `match`.
-pub(crate) fn matches(reader: &mut Reader, fields: &Fields<'_>, answer: Answer) -> Vec<Match> {
+pub(crate) fn matches(reader: &mut Reader, fields: &Fields<'_>, answer: AnswerKind) -> Vec<Match> {
     let mut all = Vec::new();
     for item in reader.list(fields, "match", true) {
         let Some(own) = reader.fields(item, &schema::MATCH) else { continue };
@@ -78,7 +78,7 @@ pub(crate) fn matches(reader: &mut Reader, fields: &Fields<'_>, answer: Answer) 
     all
 }
 
-/// What a match without value may have meant: an expression that is a plain word demands that word.
+/// The likely meaning of a match without value: an expression that is a plain word demands that word.
 fn likely_value(own: &Fields<'_>) -> String {
     match own.get("regexp").and_then(plain_text) {
         Some(word) if !word.is_empty() && word.chars().all(char::is_alphanumeric) => word,
@@ -91,7 +91,7 @@ fn likely_value(own: &Fields<'_>) -> String {
 pub(crate) fn awaited(
     reader: &mut Reader,
     fields: &Fields<'_>,
-    answer: Answer,
+    answer: AnswerKind,
     timeout: Duration,
 ) -> Awaited {
     let mut data = None;

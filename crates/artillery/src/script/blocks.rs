@@ -1,9 +1,8 @@
 //! `subscribe: ROOM` and `send: DATA` with `to: ROOM`: the words every engine knows.
 //!
-//! What they do over an engine stands in its block of `config`, as steps in which `{{ $room }}` and `{{ $message }}` are
-//! holes. They are filled in the tree before anything is compiled, so that a template may hold whatever a flow may. What is
-//! wrong in a template is told where it stands, with the first step that came upon it; what is wrong with the room or the
-//! message, at the step.
+//! An engine's block of `config` holds their steps, in which `{{ $room }}` and `{{ $message }}` are filled in. That
+//! happens in the tree before anything is compiled, so a template may hold whatever a flow may. A mistake in a template
+//! is reported at its place, with the first step that used it; a mistake in the room or the message at the step.
 
 use crate::plan::{Step, Subscribe};
 use std::sync::Arc;
@@ -47,7 +46,7 @@ pub(crate) fn subscribe(
     Some(steps)
 }
 
-/// What an engine does to subscribe to a room.
+/// The steps of an engine that subscribe to a room.
 fn subscription(
     reader: &mut Reader,
     flow: &mut Flow<'_>,

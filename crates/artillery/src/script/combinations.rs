@@ -1,8 +1,8 @@
 //! `matrix:`: the runs one script stands for, one per combination of its axes' values.
 //!
-//! A combination is a constant of its run: it may stand wherever a script needs to know a value before it begins. The whole
-//! script is read once per combination, because an axis may change which engine reads a flow; what is wrong is told
-//! once, and of what is wrong in some runs only, in which.
+//! A combination is a constant of its run: it may stand wherever a script needs to know a value before it begins. The
+//! whole script is read once per combination, because an axis may change which engine reads a flow; what is wrong is
+//! told once, and of what is wrong in some runs only, in which.
 
 use crate::plan::Payload;
 use serde_json::Value;
@@ -19,7 +19,7 @@ use crate::script::{Loaded, Overrides, constants, inputs};
 /// More runs are refused: nobody waits for them.
 const MOST_RUNS: usize = 1000;
 
-/// Which run of a matrix: each axis with its value, in the order of the script. Empty without a matrix.
+/// A run of a matrix: each axis with its value, in the script's order. Empty without a matrix.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Combination(pub Vec<(String, Value)>);
 
@@ -102,7 +102,7 @@ pub(crate) struct Runs {
     problems: Vec<Problem>,
 }
 
-/// One axis.
+/// An axis of the matrix.
 struct Axis {
     name: String,
     place: Place,
@@ -113,7 +113,7 @@ struct Axis {
 /// Reads the matrix of a script.
 pub(crate) fn runs(path: &Path, text: &str, overrides: &Overrides) -> Runs {
     let mut reader = Reader::new(path, constants(path, overrides));
-    // What is wrong with the texts themselves is told when the runs are read.
+    // Mistakes in the texts themselves are reported when the runs are read.
     let axes = match inputs::tree(&mut Reader::new(path, constants(path, overrides)), text, overrides) {
         Some(root) => axes(&mut reader, root, overrides),
         None => Vec::new(),
@@ -206,7 +206,7 @@ fn axis(reader: &mut Reader, entry: &Entry) -> Axis {
     axis
 }
 
-/// What `--matrix` leaves of the axes.
+/// The axes that `--matrix` leaves.
 fn narrowed(reader: &mut Reader, mut axes: Vec<Axis>, left: &[(String, Vec<String>)]) -> Vec<Axis> {
     let mut problem = |what: String, hint: Option<String>| {
         reader.add(Problem::of_file("--matrix", what, hint));
@@ -278,7 +278,8 @@ impl Runs {
         Err(Problems(problems))
     }
 
-    /// Some of the runs in few words: by the axes that tell them from the others where these do, else by the first of them.
+    /// Some of the runs in few words: by the axes that tell them from the others where these do, else by the first of
+    /// them.
     fn which(&self, some: &[usize]) -> String {
         let names = self.combinations.first().map_or(&[][..], |Combination(axes)| axes);
         let mut told = Vec::new();

@@ -56,11 +56,13 @@ fn formula(reader: &mut Reader, node: &Node, text: &str) -> Option<Condition> {
                 reader.tolerable(node.place_at(offset), what, hint, &outcome);
             }
             if has_truths {
-                let text = "true and false in a condition are what they say; Artillery looks for variables of that name";
+                let text = "true and false in a condition are what they say; Artillery looks for variables of that \
+                            name";
                 reader.notice(node.place, text);
             }
             if reaches_in {
-                let text = "a dot in a condition reaches into a variable here; Artillery looks for a variable of the whole name, and finds none";
+                let text = "a dot in a condition reaches into a variable here; Artillery looks for a variable of the \
+                            whole name, and finds none";
                 reader.notice(node.place, text);
             }
             Some(match formula {

@@ -34,7 +34,7 @@ pub(crate) fn target(
         None => reader.text(config, "target"),
     };
     let Some(target) = given else {
-        // One problem is enough: nothing is said of addresses that begin with it.
+        // One problem is enough: addresses that begin with the target are not reported.
         reader.constants.target = Some(STAND_IN.to_owned());
         if config.get("target").is_none() {
             let environments = config.get("environments").map(Node::entries).unwrap_or_default();
@@ -75,7 +75,8 @@ pub(crate) fn target(
     address.to_owned()
 }
 
-/// An address whose scheme is missing or misspelt, as it is probably meant: `http//host` and `host` are both `http://host`.
+/// An address whose scheme is missing or misspelt, as it is probably meant: `http//host` and `host` are both
+/// `http://host`.
 fn with_scheme(address: &str) -> String {
     let misspelt = ["http", "https", "ws", "wss"].into_iter().find_map(|scheme| {
         let rest = address.strip_prefix(scheme)?;
@@ -94,7 +95,7 @@ pub(crate) fn variables(
     // Templates know made-up data from here on.
     reader.constants.fakes = crate::script::fake_options::fakes(reader, config);
     let mut all: Vec<(String, Vec<Value>)> = Vec::new();
-    // What the command line says is known to all of config.
+    // All of config sees the variables of the command line.
     for (name, value) in &overrides.variables {
         if let [only] = choices(value.clone()).as_slice() {
             reader.names.declare_constant(name, only.clone());
@@ -105,7 +106,7 @@ pub(crate) fn variables(
             reader.wrong(config, "variables", node);
             reader.names.may_be_anything();
         }
-        // Those that say their value themselves come first: the others may be made of them.
+        // Variables with fixed values come first: the others may use them.
         let is_given = |name: &str| overrides.variables.iter().any(|(given, _)| given == name);
         let said = |entry: &&Entry| !has_holes(&entry.value) && !is_given(&entry.key);
         for entry in node.entries().iter().filter(said) {
@@ -114,7 +115,7 @@ pub(crate) fn variables(
             }
         }
         for entry in node.entries() {
-            // What the command line says in its place comes below.
+            // The command line's value in its place comes below.
             let value = if is_given(&entry.key) { Value::Null } else { filled(reader, &entry.value) };
             if matches!(&value, Value::Array(items) if items.is_empty()) {
                 let what = format!("the variable \"{}\" has no values to pick from", entry.key);

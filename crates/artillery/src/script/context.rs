@@ -1,4 +1,4 @@
-//! What a step needs to know of the flow it stands in.
+//! The surroundings of a step in its flow.
 
 use crate::plan::{SocketioConnect, SocketioOptions, Step, Template};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::script::reader::{Fields, Reader};
 use crate::script::room_block::Block;
 use crate::script::yaml::{Node, Place};
 
-/// What steps need to know of the flow around them.
+/// The surroundings of steps in their flow.
 pub(crate) struct Flow<'s> {
     pub(crate) engine: Engine,
     pub(crate) settings: &'s Settings,
@@ -19,10 +19,10 @@ pub(crate) struct Flow<'s> {
     /// The session that emits open when it is not open yet, once known.
     pub(crate) session: Option<Arc<SocketioConnect>>,
     pub(crate) opening: Opening,
-    pub(crate) room: Option<Room>,
+    pub(crate) room: Option<ScriptRoom>,
     /// How rooms are spoken of.
     pub(crate) block: Block,
-    /// What the step whose membership the ledger follows subscribes to, as it is written.
+    /// The subscription, as written, of the step whose membership the ledger follows.
     pub(crate) subscribed: Option<String>,
     /// Where the flow subscribes first.
     pub(crate) subscribes: Option<Place>,
@@ -49,7 +49,7 @@ impl<'s> Flow<'s> {
         options: SocketioOptions,
         block: Block,
         opening: Opening,
-        room: Option<Room>,
+        room: Option<ScriptRoom>,
         items: &[Node],
     ) -> Flow<'s> {
         let first = subscription(items);
@@ -95,7 +95,7 @@ impl<'s> Flow<'s> {
 
 /// The step on whose behalf a template is read.
 pub(crate) struct Behalf {
-    /// What operations without a name of their own are called.
+    /// The name for operations without a name of their own.
     pub(crate) name: String,
     /// Requests carry a message to a room.
     pub(crate) is_publish: bool,
@@ -111,7 +111,7 @@ pub(crate) struct Around {
 
 /// Where a user of the scenario becomes a member of its room, and where it stops being one.
 #[derive(Clone, Debug)]
-pub(crate) struct Room {
+pub(crate) struct ScriptRoom {
     pub(crate) name: Template,
     pub(crate) joined: Joined,
     /// The step before which the membership ends.

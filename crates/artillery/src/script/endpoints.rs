@@ -24,7 +24,7 @@ impl Endpoints {
         Plugins { endpoint_prefix: self.prefix, endpoints: self.of, ..plugins }
     }
 
-    /// What the names begin with.
+    /// The beginning of the names.
     pub(super) fn prefix(&self) -> String {
         endpoint_prefix(&self.prefix)
     }
@@ -38,7 +38,8 @@ impl Endpoints {
         self.of.iter().flatten().flat_map(of).collect()
     }
 
-    /// Whether requests that are one operation would be different endpoints: of the figures of one no other can be told.
+    /// Whether requests that are one operation would be different endpoints: of the figures of one no other can be
+    /// told.
     pub(super) fn is_other(&self, operation: OperationId, called: &str) -> bool {
         let known = self.of.get(usize::from(operation.0)).and_then(Option::as_deref);
         self.is_asked && known.is_some_and(|known| known != called)

@@ -1,9 +1,9 @@
-//! What a scenario speaks beside HTTP, and its names.
+//! The protocol of a scenario beside HTTP, and its names.
 
 use crate::script::problem::nearest;
 use crate::script::reader::{Fields, Reader};
 
-/// What a scenario speaks beside HTTP.
+/// The protocol of a scenario beside HTTP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Engine {
     Http,
@@ -30,7 +30,8 @@ struct Row {
 
 const EMIT_TO_SUBSCRIBE: &str =
     "{subscribe: {emit: [joinRoom, {roomId: \"location:{{ $room }}\"}], acknowledge: true}}";
-const EMIT_TO_PUBLISH: &str = "{publish: {emit: [sendMessage, {roomId: \"location:{{ $room }}\", content: \"{{ $message }}\"}], acknowledge: true}}";
+const EMIT_TO_PUBLISH: &str = "{publish: {emit: [sendMessage, {roomId: \"location:{{ $room }}\", content: \"{{ \
+                               $message }}\"}], acknowledge: true}}";
 const POST_TO_PUBLISH: &str =
     "{publish: {post: {url: \"/location/long/{{ $room }}/notify\", json: \"{{ $message }}\"}}}";
 
@@ -47,8 +48,10 @@ const ROWS: [Row; 8] = [
         engine: Engine::Websocket,
         names: &["ws", "websocket"],
         block: "ws",
-        subscribe: "{url: /ws, subscribe: {send: {payload: {type: join, room: \"location:{{ $room }}\"}, match: {json: $.type, value: joined}}}}",
-        publish: "{url: /ws, publish: {send: {type: send, room: \"location:{{ $room }}\", content: \"{{ $message }}\"}}}",
+        subscribe: "{url: /ws, subscribe: {send: {payload: {type: join, room: \"location:{{ $room }}\"}, match: \
+                    {json: $.type, value: joined}}}}",
+        publish: "{url: /ws, publish: {send: {type: send, room: \"location:{{ $room }}\", content: \"{{ $message \
+                  }}\"}}}",
     },
     Row {
         engine: Engine::Socketio,

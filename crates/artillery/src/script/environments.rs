@@ -1,7 +1,9 @@
-//! What is laid over a script: the chosen environment, then `--overrides` and what else the command line says ([`inputs`]).
+//! The layers over a script: the chosen environment, then `--overrides` and the command line's other flags
+//! ([`inputs`]).
 //!
-//! The environments that were not chosen are tried too, so that a mistake in one is found before the day it is needed; a run
-//! only warns of it. Only mistakes in their own text count: files and environment variables of another place need not be here.
+//! The environments that were not chosen are tried too, so that a mistake in one is found before the day it is needed;
+//! a run only warns of it. Only mistakes in their own text count: files and environment variables of another place need
+//! not be here.
 
 use std::path::Path;
 
@@ -70,7 +72,8 @@ fn unknown_environment(reader: &mut Reader, root: &Node, environments: Option<&N
     reader.problem(place, format!("the script has no environment \"{name}\""), Some(hint));
 }
 
-/// Reads the whole script under each environment that was not chosen, and tells what is wrong in that environment's text.
+/// Reads the whole script under each environment that was not chosen, and tells what is wrong in that environment's
+/// text.
 pub(crate) fn try_others(reader: &mut Reader, path: &Path, root: &Node, overrides: &Overrides) {
     let Some(config) = root.get("config").filter(|config| matches!(config.kind, Kind::Map(_))) else {
         return;

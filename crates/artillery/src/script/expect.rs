@@ -8,7 +8,7 @@ use crate::script::context::Flow;
 use crate::script::engine::Engine;
 use crate::script::reader::{Fields, Reader, plain_text};
 use crate::script::schema;
-use crate::script::sources::Answer;
+use crate::script::sources::AnswerKind;
 
 /// The `expect` step.
 pub(crate) fn expect(
@@ -20,7 +20,7 @@ pub(crate) fn expect(
     let own = reader.section(fields, verb, &schema::EXPECT)?;
     let event = reader.template_of(&own, "channel");
     match (flow.engine, own.get("channel")) {
-        // Of a room that is subscribed to in so many words, any event may be what is waited for: what it is like says `match`.
+        // In a room that is subscribed to explicitly, any event may be meant: `match` describes it.
         (Engine::Socketio | Engine::SocketioV3, None)
             if own.entry("channel").is_none() && flow.subscribes.is_none() =>
         {
@@ -46,7 +46,7 @@ pub(crate) fn expect(
         Some(within) => within,
         None => flow.settings.timeout,
     };
-    let awaited = awaited(reader, &own, Answer::Message, within);
+    let awaited = awaited(reader, &own, AnswerKind::Message, within);
     let default = match own.get("channel").and_then(plain_text) {
         Some(channel) => format!("expect {channel}"),
         None => "expect".to_owned(),

@@ -11,7 +11,7 @@ use crate::script::schema;
 use crate::script::sources::matched;
 use crate::script::yaml::{Kind, Node};
 
-/// What `config.plugins.expect` says.
+/// The settings of `config.plugins.expect`.
 #[derive(Default)]
 pub(crate) struct Settings {
     /// Whether the script names the plugin: Artillery checks nothing without.
@@ -35,7 +35,7 @@ pub(crate) fn settings(reader: &mut Reader, plugins: Option<&Fields<'_>>) -> Set
     settings
 }
 
-/// What a request expects of its response.
+/// The expectations of a request about its response.
 pub(crate) fn expectations(
     reader: &mut Reader,
     flow: &Flow<'_>,
@@ -129,7 +129,7 @@ fn header_equals(reader: &mut Reader, own: &Fields<'_>, key: &'static str) -> Op
     Some(Demand::HeaderValue { name, value })
 }
 
-/// One of several texts.
+/// A demand for one of several texts.
 fn compared(reader: &mut Reader, own: &Fields<'_>, key: &str, item: &Node) -> Option<crate::plan::Template> {
     if plain_text(item).is_none() {
         reader.wrong(own, key, item);

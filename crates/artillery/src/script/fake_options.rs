@@ -1,4 +1,4 @@
-//! What a script wants of made-up data: `plugins.fake-data`, or the older `fake-data` of `config`.
+//! A script's wishes for made-up data: `plugins.fake-data`, or the older `fake-data` of `config`.
 
 use crate::plan::template::Fake;
 use crate::script::fakes::{Fakes, instead_of};
@@ -21,7 +21,7 @@ pub(crate) fn fakes(reader: &mut Reader, config: &Fields<'_>) -> Option<Fakes> {
     Some(fakes)
 }
 
-/// One kind with what the script wants of it.
+/// A kind of data with the script's options for it.
 fn with_options(reader: &mut Reader, entry: &Entry) -> Option<(String, Fake)> {
     let name = entry.key.as_str();
     let Some(fake) = Fakes::default().named(name) else {

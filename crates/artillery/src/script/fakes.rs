@@ -1,6 +1,7 @@
 //! `fake-data`: made-up names, addresses and words for templates, and what a script wants of them.
 //!
-//! Artillery's plugin offers all that Faker has; here are the kinds that requests are made of ([`Fake`]), under the same names.
+//! Artillery's plugin offers all that Faker has; here are the kinds that requests are made of ([`Fake`]), under the
+//! same names.
 
 use crate::plan::template::Fake;
 
@@ -52,7 +53,7 @@ pub(crate) fn is_known(name: &str) -> bool {
     Fakes::default().named(name).is_some()
 }
 
-/// What there is instead of a name there is not.
+/// The replacement for a name that does not exist here.
 pub(crate) fn instead_of(name: &str) -> String {
     let aliases = ALIASES.iter().map(|(alias, _)| *alias);
     if let Some(meant) = nearest(name, Fake::names().chain(aliases)) {

@@ -1,10 +1,10 @@
-//! What the holes `{{ $room }}` and `{{ $message }}` of a block's templates are filled with.
+//! The values for `{{ $room }}` and `{{ $message }}` in a block's templates.
 
 use crate::script::engine::Engine;
 use crate::script::reader::{Fields, Reader, plain_text};
 use crate::script::yaml::{Entry, Kind, Node, Origin, Place};
 
-/// What the holes of a template are filled with.
+/// The values for a template's expressions.
 pub(crate) struct Filling<'n> {
     pub(crate) room: &'n Node,
     /// The variables it holds: they have been looked at where it stands.

@@ -1,6 +1,7 @@
 //! Flows: which step it is, and the steps every engine has.
 //!
-//! One verb, one line in [`VERBS`]. Where a connection that the script does not write down is opened is in [`Opening`].
+//! Each verb is a line in [`VERBS`]. [`Opening`] decides where a connection is opened that the script does not open
+//! itself.
 
 use crate::plan::{Expression, Step, Subscribe, Think};
 use serde_json::Value;
@@ -20,7 +21,7 @@ use crate::script::{blocks, functions, http, loops, socketio, websocket};
 /// A verb: the key that says what a step does.
 struct Verb {
     name: &'static str,
-    /// Which engines know it.
+    /// Whether an engine has it.
     engines: fn(Engine) -> bool,
     read: Read,
 }
@@ -106,8 +107,8 @@ fn confirm(flow: &Flow<'_>, mut steps: Vec<Step>, resumes: bool, out: &mut Vec<S
     out.extend(steps);
 }
 
-/// Has the last acknowledgement of steps that confirm a membership agree to it, unless the script says itself what it wants
-/// of it.
+/// Has the last acknowledgement of steps that confirm a membership agree to it, unless the script says itself what it
+/// wants of it.
 fn ask_for_consent(steps: &mut [Step]) {
     match steps.last_mut() {
         Some(Step::Subscribe(last)) => ask_for_consent(&mut Arc::make_mut(last).steps),
@@ -247,7 +248,8 @@ fn think(
     let seconds = match &node.kind {
         Kind::Number(number) => {
             if number.as_f64().is_some_and(|seconds| seconds.fract() != 0.0) {
-                let text = "think: a fraction is seconds here (0.5 is half a second); Artillery takes it for milliseconds";
+                let text = "think: a fraction is seconds here (0.5 is half a second); Artillery takes it for \
+                            milliseconds";
                 reader.notice(node.place, text);
             }
             number.as_f64().and_then(constant_seconds)

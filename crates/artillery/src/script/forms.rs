@@ -1,4 +1,5 @@
-//! What a request sends: `json`, `body`, `form`, `formData`; and pairs of names and values, where a value may be a list.
+//! The body of a request: `json`, `body`, `form`, `formData`; and pairs of names and values, where a value may be a
+//! list.
 
 use crate::plan::template::Piece;
 use crate::plan::{Body, Expression, FormPart, PartContent, Template};
@@ -14,28 +15,28 @@ use crate::script::yaml::{Entry, Kind, Node};
 /// Largest file a form may carry, in bytes: it is held in memory once for all users, and once more while it is sent.
 const MAX_FILE: u64 = 64 << 20;
 
-/// What becomes of a list among pairs.
+/// The treatment of a list among pairs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lists {
     /// The name again for each value, as in a query.
     Repeat,
-    /// One value, with commas, as JavaScript makes a text of a list.
+    /// A single value, with commas, as JavaScript turns a list into text.
     Join,
-    /// One value, as a server joins the lines of one header (RFC 9110 §5.3); an empty list sends none.
+    /// A single value, joined as a server joins the lines of one header (RFC 9110 §5.3); an empty list sends none.
     Header,
 }
 
-/// What a name among pairs may say.
+/// The allowed names of pairs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Names {
     /// `pet[id]`: what servers of forms and queries take for a member.
     Bracketed,
-    /// One word.
+    /// A single word.
     Plain,
 }
 
 impl Lists {
-    /// What the names are that values of this kind stand under.
+    /// The allowed names for values of this kind.
     fn names(self) -> Names {
         match self {
             Lists::Repeat | Lists::Join => Names::Bracketed,
@@ -112,7 +113,7 @@ pub(crate) fn pairs(
     all
 }
 
-/// One value of a pair; null is empty.
+/// The text of a pair's value; null is empty.
 fn text(reader: &mut Reader, key: &str, name: &str, value: &Node, names: Names) -> Option<Template> {
     if value.is_null() {
         return Some(Template::default());
@@ -165,7 +166,7 @@ fn part(reader: &mut Reader, entry: &Entry) -> Option<FormPart> {
         }
         (None, Some(entry)) => {
             let content = match &entry.value.kind {
-                // As it would be in a JSON body: there is no other way to write it down.
+                // The same as in a JSON body: a text has no other way to hold it.
                 Kind::Map(_) | Kind::List(_) => json_text(reader, &entry.value)?,
                 _ => text(reader, "formData", &name, &entry.value, Names::Bracketed)?,
             };
@@ -223,7 +224,7 @@ fn file_of(
     }
 }
 
-/// What the path of a file comes to with each value of the one variable in it that has several. None: there is no such variable.
+/// The paths of a file for each value of the one variable in it that has several. None: there is no such variable.
 fn names_of(reader: &Reader, text: &str) -> Option<Vec<String>> {
     let template = template::parse(text, &reader.constants, &mut |_, _| {}).ok()?;
     let several = |hole: &Expression| match hole {

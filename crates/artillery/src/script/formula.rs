@@ -13,9 +13,9 @@ use crate::script::template::{self, Constants};
 /// A condition, and what its author should know about it.
 pub(crate) struct Parsed {
     pub(crate) formula: Formula,
-    /// It says `true` or `false`, which are variables to Artillery.
+    /// Whether it contains `true` or `false`, which are variables to Artillery.
     pub(crate) has_truths: bool,
-    /// It reaches into a variable, where Artillery looks for one of that whole name.
+    /// Whether it has a path into a variable, where Artillery looks for a variable with the whole path as its name.
     pub(crate) reaches_in: bool,
     /// A sign of JavaScript's in it, which Artillery does not read.
     pub(crate) foreign: Option<Foreign>,

@@ -1,7 +1,7 @@
 //! The functions of a script's processor: where they are called from, and what they leave of a request.
 //!
-//! What a module exports is known when Node has loaded it: here a name is only a name. Whoever has asked Node hears which of
-//! them are none of the module's ([`crate::script::Loaded::not_exported`]).
+//! A module's exports are known only when Node has loaded it: until then a name is only a name. After Node was asked,
+//! [`crate::script::Loaded::not_exported`] tells which names the module lacks.
 
 use crate::plan::template::Piece;
 use crate::plan::{Call, Hooks, Processor, ProcessorFile, Rewrite, Step, Template};
@@ -54,7 +54,7 @@ fn resolve(path: &Path) -> Option<PathBuf> {
     found.canonicalize().ok()
 }
 
-/// What the engine is to run. None without a processor.
+/// The processor that the engine runs. None without one.
 pub(crate) fn processor(reader: &mut Reader) -> Option<Processor> {
     let Functions { module, called } = &reader.functions;
     let (module, called) = (module.clone(), called.keys().cloned().collect());
@@ -78,7 +78,7 @@ pub(crate) fn take_called(reader: &mut Reader) -> Vec<Called> {
     called.into_iter().filter(|_| module.is_some()).map(of).collect()
 }
 
-/// What of the module and its neighbours Node cannot load as it is written.
+/// The files among the module and its neighbours that Node cannot load as written.
 fn files(reader: &mut Reader, module: &Path) -> Vec<ProcessorFile> {
     if !module.is_file() {
         return Vec::new();
@@ -208,7 +208,7 @@ fn names(reader: &mut Reader, fields: &Fields<'_>, key: &'static str) -> Vec<Tem
             reader.wrong(fields, key, node);
         }
         let Some(template) = reader.template(node) else { continue };
-        // One with holes is known to its user alone.
+        // Only its user knows a name with template expressions.
         if let [Piece::Text(name)] = template.pieces.as_slice() {
             called(reader, node, name);
         }

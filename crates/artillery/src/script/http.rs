@@ -14,7 +14,7 @@ use crate::script::options::{lay_over, time_limit};
 use crate::script::plugins;
 use crate::script::reader::{Fields, Reader, plain_text};
 use crate::script::schema;
-use crate::script::sources::Answer;
+use crate::script::sources::AnswerKind;
 
 /// A request of any method.
 pub(crate) fn request(
@@ -49,8 +49,8 @@ pub(crate) fn request(
     let basic_auth = auth(reader, &own);
     let follow_redirects = reader.boolean(&own, "followRedirect").unwrap_or(true);
     let timeout = time_limit(reader, &own).unwrap_or(flow.settings.http.timeout);
-    let captures = captures(reader, &own, Answer::Response, flow.settings.strict_capture);
-    let matches = matches(reader, &own, Answer::Response);
+    let captures = captures(reader, &own, AnswerKind::Response, flow.settings.strict_capture);
+    let matches = matches(reader, &own, AnswerKind::Response);
     let expect = expectations(reader, flow, &own);
     let compressed = reader.boolean(&own, "gzip").unwrap_or(true);
     let hooks = functions::hooks(reader, flow, &own, &method);
@@ -81,9 +81,9 @@ pub(crate) fn request(
     Some(guarded(reader, &own, vec![Step::Http(Box::new(step))]))
 }
 
-/// The defaults that a request at this place of the flow has values for. Scripts put `Bearer {{ token }}` among the default
-/// headers and log in with the first request: that one goes without. Headers that every user can fill from its start
-/// are left to the engine unless `all`.
+/// The defaults that a request at this place of the flow has values for. Scripts put `Bearer {{ token }}` among the
+/// default headers and log in with the first request: that one goes without. Headers that every user can fill from its
+/// start are left to the engine unless `all`.
 fn set_by_now(
     reader: &mut Reader,
     defaults: &[(String, Template)],
@@ -152,8 +152,8 @@ fn url(reader: &mut Reader, own: &Fields<'_>) -> Option<Template> {
     }
 }
 
-/// The path as its author wrote it, templates included and the query left out: requests that differ in values only are one
-/// operation.
+/// The path as its author wrote it, templates included and the query left out: requests that differ in values only are
+/// one operation.
 fn path_as_written(own: &Fields<'_>) -> String {
     let node = own.get("url").or_else(|| own.get("uri"));
     let text = node.and_then(plain_text).unwrap_or_default();

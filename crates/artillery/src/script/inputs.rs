@@ -1,4 +1,5 @@
-//! What the command line lays over a script beside its environment: further files, a payload's file, one user, one scenario.
+//! The command line's layers over a script beside its environment: further files, a payload's file, one user, one
+//! scenario.
 //!
 //! Files are merged in the order they are named, key by key and lists by index, as environments are.
 

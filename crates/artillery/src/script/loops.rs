@@ -31,7 +31,8 @@ pub(crate) fn repeat(
     reader.names.enter_loop(over.is_some(), fields.get("loopValue").is_some());
     steps(reader, flow, items, &mut body, false);
     if reader.names.leave_loop() {
-        let text = "$loopCount counts this loop's turns here; in Artillery it goes on from where the loop inside it has ended";
+        let text = "$loopCount counts this loop's turns here; in Artillery it goes on from where the loop inside it \
+                    has ended";
         reader.notice(fields.place_of(verb), text);
     }
     flow.depth -= 1;
@@ -93,7 +94,7 @@ fn over_what(reader: &mut Reader, fields: &Fields<'_>, node: &Node) -> Option<Re
 
 fn count(reader: &mut Reader, fields: &Fields<'_>, node: &Node) -> Option<Repeat> {
     let text = match &node.kind {
-        // As it is written, nought is no count; what a template comes to is one.
+        // Written as a number, 0 is no count; the value of a template may be 0.
         Kind::Number(number) if matches!(number.as_i64(), Some(0 | -1)) => return Some(Repeat::Forever),
         Kind::Text { text, .. } if text.contains("{{") => match reader.expression(node)? {
             Expression::Constant(Value::String(text)) => text,
@@ -153,7 +154,8 @@ pub(crate) fn parallel(
         reader.problem(fields.place_of(verb), "nothing is to be done in parallel", hint);
     }
     if flow.settings.http.pool.is_none() {
-        let text = "parallel: requests of one user are under way at the same time here; Artillery sends them one after the other unless `http.pool` is set";
+        let text = "parallel: requests of one user are under way at the same time here; Artillery sends them one after \
+                    the other unless `http.pool` is set";
         reader.notice(fields.place_of(verb), text);
     }
     nested(reader, flow, fields)?;
@@ -176,7 +178,7 @@ pub(crate) fn parallel(
     Some(guarded(reader, fields, vec![Step::Parallel(parallel)]))
 }
 
-/// One level deeper, unless that is too deep.
+/// The flow one level deeper, unless that is too deep.
 fn nested(reader: &mut Reader, flow: &mut Flow<'_>, fields: &Fields<'_>) -> Option<()> {
     const DEEPEST: usize = 20;
     if flow.depth == DEEPEST {

@@ -1,11 +1,11 @@
 //! Laying one tree over another: environments, `--overrides`.
 //!
-//! Mappings merge key by key. Lists merge by index for environments and are replaced by `--overrides`: that is how scripts
-//! in the field are written, surprising as the first is. Places stay those of the value that won.
+//! Mappings merge key by key. Lists merge by index for environments and are replaced by `--overrides`: that is how
+//! scripts in the field are written, surprising as the first is. Places stay those of the value that won.
 
 use crate::script::yaml::{Kind, Node};
 
-/// What becomes of a list that both sides have.
+/// The treatment of a list that both sides have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lists {
     ByIndex,

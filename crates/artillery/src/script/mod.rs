@@ -1,7 +1,7 @@
 //! Turns an Artillery script into a plan, or into all of its problems, each with line, column and what to do about it.
 //!
-//! Nothing here runs, connects or prints. Of a processor (JavaScript) only the file is looked for. Where Artillery itself has a known
-//! defect, the plan does what the author meant and a [`Notice`] says so.
+//! Nothing here runs, connects or prints. Of a processor (JavaScript) only the file is looked for. Where Artillery
+//! itself has a known defect, the plan does what the author meant and a [`Notice`] says so.
 
 mod awaited;
 mod blocks;
@@ -56,7 +56,7 @@ mod yaml;
 
 pub use combinations::Combination;
 pub use problem::{Notice, Problem, Problems, nearest};
-pub use serve::{Refused, Refuses, Serve, serve_options};
+pub use serve::{RefusedArgument, Refuses, Serve, serve_options};
 
 use crate::plan::{Plan, Template};
 use crate::schedule::{Load, Spacing};
@@ -68,7 +68,7 @@ use std::path::{Path, PathBuf};
 use reader::Reader;
 use template::Constants;
 
-/// What the command line says over the script.
+/// The command line's changes to the script.
 #[derive(Clone, Debug, Default)]
 pub struct Overrides {
     /// `-e`: the environment laid over `config`.
@@ -99,20 +99,21 @@ pub struct Overrides {
     pub dotenv: Vec<(String, String)>,
     /// `--matrix`: axes of the script's matrix and the values that are left of each; none: all.
     pub matrix: Vec<(String, Vec<String>)>,
-    /// Which run of a matrix; the first by default.
+    /// The run of a matrix; the first by default.
     pub combination: Option<Combination>,
-    /// What `sonagi serve` does not take of the options under `serve`; without it, that is told when it starts.
+    /// Finds the options under `serve` that `sonagi serve` does not accept; without it, they are reported when the
+    /// service starts.
     pub serve: Option<Refuses>,
 }
 
 /// A script that can run.
 #[derive(Clone, Debug)]
 pub struct Loaded {
-    /// What it says. With `serve` its target is a stand-in: the service has no address before it runs.
+    /// The plan. With `serve` its target is a stand-in: the service has no address before it runs.
     pub plan: Plan,
-    /// What its author should know.
+    /// Notices for its author.
     pub notices: Vec<Notice>,
-    /// Which run of the script's matrix this is.
+    /// The run of the script's matrix.
     pub combination: Combination,
     /// The service to start first; load again with its address as [`Overrides::target`]. None when there is none to
     /// start, or a target was given in its place.
@@ -127,7 +128,7 @@ impl Loaded {
         !self.called.is_empty()
     }
 
-    /// What is wrong with the functions it calls, once it is known which its processor exports.
+    /// The problems of the functions it calls, given the names that its processor exports.
     ///
     /// # Errors
     /// Names those that it does not export, each where it is called first.
@@ -184,7 +185,11 @@ fn text(path: &Path) -> Result<String, Problems> {
     if extension.is_some_and(|extension| ["js", "cjs", "mjs", "ts", "cts", "mts"].contains(&extension)) {
         let what =
             "an Artillery script is YAML or JSON; this is a module of JavaScript or TypeScript".to_owned();
-        let hint = "a k6 script is run by `sonagi run`; of an Artillery script write what it exports as JSON, e.g. `node -p 'JSON.stringify(require(\"./script.js\"))'`; functions belong in `config.processor`".to_owned();
+        let hint =
+            "a k6 script is run by `sonagi run`; of an Artillery script write what it exports as JSON, e.g. \
+                    `node -p 'JSON.stringify(require(\"./script.js\"))'`; functions belong in \
+                    `config.processor`"
+                .to_owned();
         return Err(unread(what, Some(hint)));
     }
     if path.is_dir() {
@@ -353,7 +358,7 @@ fn plan(
     Some((plan, serve))
 }
 
-/// What the script's config says; without one, nothing.
+/// The script's config; without one, an empty one.
 fn config<'n>(
     reader: &mut Reader,
     root: &yaml::Node,
@@ -362,14 +367,15 @@ fn config<'n>(
     if let Some(node) = script.get("config") {
         return reader.fields(node, &schema::CONFIG);
     }
-    let hint = "add `config: {target: \"http://127.0.0.1:8080\", phases: […]}`, or name the file it is in with `--config`";
+    let hint = "add `config: {target: \"http://127.0.0.1:8080\", phases: […]}`, or name the file it is in with \
+                `--config`";
     reader.missing(script, &["config"], "the script has no config", hint);
-    // One problem is enough: nothing more is said of what would be in it.
+    // One problem is enough: keys missing inside are not reported.
     Some(reader::Fields::absent(&schema::CONFIG, root.place, vec!["target", "phases"]))
 }
 
-/// Leaves of the default headers those that every user can fill from its start; the others are in the steps that can fill
-/// them (`http::set_by_now`).
+/// Leaves of the default headers those that every user can fill from its start; the others are in the steps that can
+/// fill them (`http::set_by_now`).
 fn without_those_to_fill(reader: &Reader, headers: &mut Vec<(String, Template)>) {
     let filled =
         |value: &Template| http::variables(value).into_iter().all(|name| reader.names.is_global(name));
@@ -382,7 +388,8 @@ fn without_effect(reader: &mut Reader, config: &reader::Fields<'_>, stamped: boo
         reader.notice(node.place, "delivery has no effect: no message holds {{ $stamp }}");
     }
     if !has_cursor && let Some(place) = reader.names.first_cursor() {
-        let text = "$cursor is always empty: `config.reconnect` does not say which member of messages it is (`cursor: seq`)";
+        let text = "$cursor is always empty: `config.reconnect` does not say which member of messages it is (`cursor: \
+                    seq`)";
         reader.notice(place, text);
     }
 }

@@ -1,7 +1,7 @@
-//! Which variables a script can set, and which it uses.
+//! The variables a script can set, and those it uses.
 //!
-//! A variable is fine when *some* step of the same scenario sets it: an earlier loop iteration may have. That misses a use
-//! before its capture, which the run then reports as a failed template.
+//! A variable is fine when *some* step of the same scenario sets it: an earlier loop iteration may have. That misses a
+//! use before its capture, which the run then reports as a failed template.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,7 +46,7 @@ pub(crate) struct Names {
 /// An open loop.
 struct Turns {
     over_list: bool,
-    /// It counts under a name of its own.
+    /// Whether it is counted under a name of its own.
     is_named: bool,
     /// `$loopCount` stands in its own steps.
     is_counted: bool,
@@ -139,8 +139,8 @@ impl Names {
         self.uses[before..].iter().map(|used| used.name.clone()).collect()
     }
 
-    /// Says of the uses since then that stand in a template on whose behalf they are; what a step filled in (`filled`) has
-    /// been looked at where the step stands.
+    /// Says of the uses since then that stand in a template on whose behalf they are; what a step filled in (`filled`)
+    /// has been looked at where the step stands.
     pub(crate) fn on_behalf(&mut self, before: usize, template: &Node, filled: &[String], by: &str) {
         let recent = self.uses.split_off(before);
         for mut used in recent {
@@ -223,12 +223,13 @@ impl Names {
         std::mem::take(&mut self.uses)
     }
 
-    /// What the flow being read sets and every user has from its start, too.
+    /// Variables that the flow being read sets although every user has them from its start.
     pub(crate) fn shadowed(&self) -> Vec<String> {
         self.local.intersection(&self.global).cloned().collect()
     }
 
-    /// Ends a flow: its uses that nothing sets, each with the nearest known name. `keep` makes what it set global (`before`).
+    /// Ends a flow: its uses that nothing sets, each with the nearest known name. `keep` makes what it set global
+    /// (`before`).
     pub(crate) fn end_flow(&mut self, keep: bool) -> Vec<Unset> {
         let local = std::mem::take(&mut self.local);
         let uses = self.take_uses();
@@ -282,7 +283,7 @@ impl Unset {
     }
 }
 
-/// What a loop alone gives a value, and its mending.
+/// The problem of a variable that only a loop sets, and its remedy.
 fn outside_its_loop(used: &Use) -> Option<(&'static str, Option<&'static str>)> {
     match used.name.as_str() {
         "$loopCount" if !used.in_loop => Some(("$loopCount outside a loop has no value", None)),
@@ -299,7 +300,7 @@ fn never_set(used: Use, known: &mut dyn Iterator<Item = &str>) -> Unset {
         return Unset::new(used, what, Some(hint));
     }
     let meant = nearest(&used.name, known).map(|meant| format!("did you mean {{{{ {meant} }}}}?"));
-    // Who asks whether it is there may well know that it is not.
+    // A condition on its existence may well expect it to be missing.
     let is_tolerable = meant.is_none() || used.in_condition;
     let hint = meant.unwrap_or_else(|| {
         "set it in `config.variables`, as a `payload` field, or by a `capture` with `as`".into()

@@ -55,8 +55,8 @@ impl Operations {
         &self.tagged
     }
 
-    /// The id of an operation; the same name and kind is the same operation. A name already taken by another kind gets the
-    /// kind added, because names are unique in a plan. None: more operations than ids (65,535).
+    /// The id of an operation; the same name and kind is the same operation. A name already taken by another kind gets
+    /// the kind added, because names are unique in a plan. None: more operations than ids (65,535).
     fn intern(&mut self, name: &str, kind: OperationKind) -> Option<OperationId> {
         let distinct = format!("{name} ({})", kind.word());
         let known = self.all.iter().position(|operation| {

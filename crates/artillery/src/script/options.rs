@@ -1,5 +1,5 @@
-//! Settings of connections: `http`, `defaults`, `ws`, `socketio`, `engines`, `tls`, and the same options of single scenarios
-//! and connect steps.
+//! Settings of connections: `http`, `defaults`, `ws`, `socketio`, `engines`, `tls`, and the same options of single
+//! scenarios and connect steps.
 
 use crate::plan::{HttpOptions, Jitter, SocketioOptions, Template, WebsocketOptions};
 use sonagi_transport::link::{SocketioRevision, SocketioTransport};
@@ -15,9 +15,9 @@ use crate::script::schema;
 use crate::script::stomp_settings::Stomp;
 use crate::script::yaml::{Kind, Node};
 
-/// What steps take from `config`.
+/// The settings of steps from `config`.
 pub(crate) struct Settings {
-    /// Of scenarios that say none.
+    /// The engine of scenarios that name none.
     pub(crate) engine: Engine,
     pub(crate) http: HttpOptions,
     pub(crate) cookies: Vec<(String, Template)>,
@@ -25,10 +25,10 @@ pub(crate) struct Settings {
     pub(crate) jitter: Jitter,
     pub(crate) websocket: WebsocketOptions,
     pub(crate) socketio: SocketioOptions,
-    /// Of `engine: socketio-v3`: `socketio` with `engines.socketio-v3` laid over.
+    /// The options for `engine: socketio-v3`: `socketio` with `engines.socketio-v3` merged over it.
     pub(crate) socketio_v3: SocketioOptions,
     pub(crate) verify_certificates: bool,
-    /// Of awaited answers.
+    /// The time limit of awaited answers.
     pub(crate) timeout: Duration,
     /// Where WebSockets go that no step says it of, as the script writes it: steps compile it where they use it.
     pub(crate) websocket_address: Option<Node>,
@@ -41,7 +41,7 @@ pub(crate) struct Settings {
     pub(crate) reconnects: bool,
     /// Subscriptions of a connection opened again are to take up where it broke off.
     pub(crate) resumes: bool,
-    /// What is expected of responses.
+    /// The settings for expectations of responses.
     pub(crate) expect: expectations::Settings,
     /// How long connections took to open is told with each response.
     pub(crate) extended_metrics: bool,
@@ -55,7 +55,7 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
-    /// Of an engine; empty where `config` says nothing.
+    /// The engine's own settings; empty where `config` has none.
     pub(crate) fn of(&self, engine: Engine) -> &Block {
         let own = self.all.iter().find(|(name, _)| *name == engine.name());
         own.map_or(&self.none, |(_, block)| block)

@@ -19,7 +19,7 @@ pub(crate) fn payloads(reader: &mut Reader, config: &Fields<'_>, folder: &Path) 
     all
 }
 
-/// What a payload says beside its rows.
+/// The options of a payload beside its rows.
 struct Form {
     fields: Option<Vec<String>>,
     /// None: the script does not say.
@@ -147,7 +147,7 @@ fn delimiter(reader: &mut Reader, fields: &Fields<'_>) -> u8 {
     }
 }
 
-/// What is handed on to Artillery's reader of CSV wins there over what stands beside it, and here.
+/// The options for Artillery's CSV reader win over their neighbours, there and here.
 fn with_options(reader: &mut Reader, fields: &Fields<'_>, form: Form) -> Form {
     let Some(options) = reader.section(fields, "options", &schema::PAYLOAD_OPTIONS) else { return form };
     Form {
@@ -225,8 +225,8 @@ fn csv_rows(reader: &mut Reader, place: Place, text: &str, form: Form) -> Option
     Some((names, rows))
 }
 
-/// Says of rows with fewer columns than there are fields what becomes of the others. Artillery takes them when all are alike or
-/// `relax_column_count` is set, and refuses the payload else; so None.
+/// Says of rows with fewer columns than there are fields what becomes of the others. Artillery takes them when all are
+/// alike or `relax_column_count` is set, and refuses the payload else; so None.
 fn short(
     reader: &mut Reader,
     place: Place,
@@ -266,8 +266,8 @@ fn is_otherwise_delimited(record: &csv::StringRecord, columns: usize) -> bool {
     record.len() == 1 && record.get(0).and_then(count) >= Some(columns)
 }
 
-/// Whether the first row names its columns, as `fields` does: nobody means it as values. Columns beyond those of `fields`
-/// may follow. When its names stand in another order, each variable would get another's column: a problem.
+/// Whether the first row names its columns, as `fields` does: nobody means it as values. Columns beyond those of
+/// `fields` may follow. When its names stand in another order, each variable would get another's column: a problem.
 fn is_header(reader: &mut Reader, place: Place, first: &csv::StringRecord, fields: &[String]) -> bool {
     let columns: Vec<&str> = first.iter().map(str::trim).collect();
     if fields.is_empty() || !fields.iter().all(|name| columns.contains(&name.as_str())) {

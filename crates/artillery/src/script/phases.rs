@@ -1,7 +1,7 @@
 //! `config.phases`: when users arrive.
 //!
-//! Open phases say how many users arrive; a phase with `users` makes the whole run closed: a population repeats its scenario.
-//! The two cannot be mixed, because a user that repeats has no arrival.
+//! Open phases say how many users arrive; a phase with `users` makes the whole run closed: a population repeats its
+//! scenario. The two cannot be mixed, because a user that repeats has no arrival.
 
 use crate::schedule::{Load, Phase, Shape, Spacing, Stage};
 use std::time::Duration;
@@ -19,7 +19,8 @@ pub(crate) fn load(reader: &mut Reader, config: &Fields<'_>) -> Option<Load> {
     let Some(node) = config.get("phases") else {
         // A key that was probably meant to be it has been told of.
         if !config.means("phases") {
-            let text = "the script has no phases: one user runs, once; more come with `phases: [{duration: 60, arrivalRate: 5}]` in config";
+            let text = "the script has no phases: one user runs, once; more come with `phases: [{duration: 60, \
+                        arrivalRate: 5}]` in config";
             reader.notice(config.place, text);
         }
         let duration = Duration::from_secs(1);
@@ -43,7 +44,7 @@ pub(crate) fn load(reader: &mut Reader, config: &Fields<'_>) -> Option<Load> {
         phases.extend(phase(reader, item));
     }
     let arrivals = phases.iter().any(|phase| phase.shape != Shape::Pause);
-    // What hangs on a value that is wrong elsewhere is left out of both, silently.
+    // A problem that follows from a wrong value elsewhere is left out of both, silently.
     if problems == reader.problems.len() && phases.len() == items.len() && !arrivals {
         reader.problem(node.place, "all phases are pauses: no user ever arrives", None);
     }
@@ -160,7 +161,8 @@ fn shape(reader: &mut Reader, fields: &Fields<'_>) -> Option<Shape> {
                 return Some(Shape::Pause);
             }
             if from.fract() != 0.0 {
-                let text = "arrivalRate: a constant fraction is fine here (0.5 is a user every 2 s); Artillery stops on it";
+                let text = "arrivalRate: a constant fraction is fine here (0.5 is a user every 2 s); Artillery stops \
+                            on it";
                 reader.notice(node.place, text);
             }
             Some(Shape::Rate { from, to: from })
@@ -210,7 +212,10 @@ fn stage(reader: &mut Reader, node: &Node) -> Option<Stage> {
         if fields.get(open).is_some() {
             reader.problem(
                 fields.place_of(open),
-                format!("{open} and users do not mix: with users a population repeats its scenario, and nobody arrives"),
+                format!(
+                    "{open} and users do not mix: with users a population repeats its scenario, and nobody \
+                         arrives"
+                ),
                 Some("write users in all phases, or in none".into()),
             );
         }

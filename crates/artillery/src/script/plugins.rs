@@ -1,7 +1,7 @@
 //! `config.plugins`: what those of Artillery's own make of the figures, and what is said of the others.
 //!
-//! `ensure` is read by its own file. `metrics-by-endpoint` is always on, as in Artillery, which only prints what it counts
-//! when a script asks for it.
+//! `ensure` is read by its own file. `metrics-by-endpoint` is always on, as in Artillery, which only prints what it
+//! counts when a script asks for it.
 
 use crate::plan::{Endpoint, Naming, Told};
 use sonagi_measure::metrics::METRICS_MAX;
@@ -80,7 +80,7 @@ fn apdex(reader: &mut Reader, config: &Fields<'_>, plugins: Option<&Fields<'_>>)
     is_asked.then(|| of_config.or(of_plugin).unwrap_or(APDEX_MS))
 }
 
-/// Whose metrics the console leaves out.
+/// The plugins whose metrics the console leaves out.
 fn hidden(plugins: Option<&Fields<'_>>) -> Vec<String> {
     let mut hidden = Vec::new();
     let Some(plugins) = plugins else {
@@ -115,7 +115,8 @@ fn endpoints(reader: &mut Reader, plugins: Option<&Fields<'_>>) -> Endpoints {
     is("suppressOutput");
     if by_address {
         let text = format!(
-            "groupDynamicURLs: false is a metric for each address that is asked for; of more than {METRICS_MAX} names in all the later ones are left out"
+            "groupDynamicURLs: false is a metric for each address that is asked for; of more than {METRICS_MAX} names \
+             in all the later ones are left out"
         );
         reader.notice(fields.place_of("groupDynamicURLs"), text);
     }
@@ -123,9 +124,9 @@ fn endpoints(reader: &mut Reader, plugins: Option<&Fields<'_>>) -> Endpoints {
     Endpoints { is_asked: true, naming, by_address, prefix, of: Vec::new() }
 }
 
-/// Notes the endpoint of a request that the script writes like this, and what is told by its name while the run goes on.
-/// `name` is its name with what is known before the run filled in. The operation becomes another one where requests of its name
-/// are different endpoints, as those are that differ in their query.
+/// Notes the endpoint of a request that the script writes like this, and what is told by its name while the run goes
+/// on. `name` is its name with what is known before the run filled in. The operation becomes another one where requests
+/// of its name are different endpoints, as those are that differ in their query.
 pub(crate) fn endpoint(
     reader: &mut Reader,
     operation: &mut CountedAs,

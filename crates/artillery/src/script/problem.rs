@@ -1,8 +1,9 @@
-//! What is wrong with a script, or worth knowing about it, and where.
+//! Problems of a script, and notices about it, with their places.
 //!
-//! A problem stops the run, a notice does not; one that Artillery would not stop at and nothing hangs on becomes a notice unless
-//! the run is strict ([`crate::script::Overrides::strict`]). All are data: only the binary prints. Problems are collected, never thrown
-//! at the first one, because an author who fixes twelve mistakes wants to see twelve.
+//! A problem stops the run, a notice does not; one that Artillery would not stop at and nothing hangs on becomes a
+//! notice unless the run is strict ([`crate::script::Overrides::strict`]). All are data: only the binary prints.
+//! Problems are collected, never thrown at the first one, because an author who fixes twelve mistakes wants to see
+//! twelve.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -11,7 +12,7 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct Problems(pub Vec<Problem>);
 
-/// One mistake: what, the rule, what was found; and what to do about it where that is known.
+/// A mistake: the rule, the text found, and a hint where there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The script as it was named, or `--overrides` and the like for values of the command line.
@@ -22,13 +23,14 @@ pub struct Problem {
     pub column: usize,
     /// A lowercase fragment: what, the rule, what was found.
     pub what: String,
-    /// What to do about it.
+    /// The remedy.
     pub hint: Option<String>,
-    /// What becomes of it in a run that is not strict, which goes on: Artillery does, and nothing hangs on it. None: no run does.
+    /// The consequence in a run that is not strict, which goes on: Artillery does, and nothing depends on it. None:
+    /// every run ends.
     pub tolerated: Option<String>,
 }
 
-/// What becomes of what Artillery never looks at.
+/// The consequence for keys that Artillery never looks at.
 pub(crate) const IGNORED: &str = "ignored, as in Artillery";
 
 /// Something the author should know although the script runs: one line.
@@ -45,7 +47,7 @@ pub struct Notice {
 }
 
 impl Problem {
-    /// One of a whole file, or of a flag named in a file's place: it has no line.
+    /// A problem of a whole file, or of a flag named in a file's place: it has no line.
     pub fn of_file(file: impl Into<PathBuf>, what: String, hint: Option<String>) -> Problem {
         Problem { file: file.into(), line: 0, column: 0, what, hint, tolerated: None }
     }
@@ -69,10 +71,10 @@ impl fmt::Display for Problem {
 }
 
 impl From<Problem> for Notice {
-    /// What is said of it in a run that goes on.
+    /// The notice in a run that goes on.
     fn from(problem: Problem) -> Notice {
         let Problem { file, line, column, what, hint, tolerated } = problem;
-        // What is ignored needs no cure.
+        // An ignored key needs no remedy.
         let hint = hint.filter(|_| tolerated.as_deref() != Some(IGNORED));
         let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
         let outcome = tolerated.map(|outcome| format!(": {outcome}")).unwrap_or_default();
@@ -163,7 +165,8 @@ mod tests {
         };
         assert_eq!(
             problem.to_string(),
-            "chat.yml:1:1: unknown key \"version\" in a script\n  hint: known keys: config, scenarios\n  without --strict: ignored, as in Artillery"
+            "chat.yml:1:1: unknown key \"version\" in a script\n  hint: known keys: config, scenarios\n  without \
+             --strict: ignored, as in Artillery"
         );
         assert_eq!(
             Notice::from(problem).to_string(),

@@ -1,7 +1,7 @@
 //! `engine: poll`, `longpoll` and `sse`: requests that bring messages.
 //!
-//! Opening one is subscribing: what is asked names the room. Of a block, everything but the address and the headers is the
-//! same for all rooms and read once.
+//! Opening one is subscribing: what is asked names the room. Of a block, everything but the address and the headers is
+//! the same for all rooms and read once.
 
 use crate::plan::{PollOpen, SseOpen, Step, Subscribe, Template};
 use sonagi_measure::outcome::OperationKind;
@@ -18,7 +18,7 @@ use crate::script::reader::{Fields, Reader};
 use crate::script::schema;
 use crate::script::yaml::{Kind, Node};
 
-/// What is asked, and how.
+/// The request, and its room.
 struct Request {
     url: Template,
     headers: Vec<(String, Template)>,
@@ -32,7 +32,7 @@ pub(crate) fn subscribe(
     filling: &Filling<'_>,
     name: &str,
 ) -> Option<Step> {
-    // What a request brings is one room's: opening the second would close the first.
+    // A request subscribes to one room: opening the second would close the first.
     if let Some(first) = flow.listens.replace(filling.place) {
         let engine = flow.engine.name();
         let what = format!(
@@ -50,7 +50,7 @@ pub(crate) fn subscribe(
     opened(reader, flow, request, name)
 }
 
-/// What a block says is asked.
+/// The request that a block describes.
 fn request(reader: &mut Reader, flow: &Flow<'_>, pull: &Pull, filled: &Node) -> Option<Request> {
     let own = Fields::checked(filled, area(flow.engine));
     if own.get("url").is_none() && !pull.is_misspelt {
@@ -69,7 +69,8 @@ fn opened(reader: &mut Reader, flow: &Flow<'_>, request: Request, name: &str) ->
     let Request { url, headers, timeout } = request;
     let pull = flow.settings.pulls.of(flow.engine);
     if let Some(pull) = pull.filter(|pull| flow.engine == Engine::Poll && pull.cursor.is_none()) {
-        let text = "polls without `cursor` all ask the same: what the target does not forget once it is answered comes with each of them, and counts as duplicates";
+        let text = "polls without `cursor` all ask the same: what the target does not forget once it is answered comes \
+                    with each of them, and counts as duplicates";
         reader.notice(pull.block.place, text);
     }
     let (step, resumes) = if flow.engine == Engine::Sse {
@@ -95,7 +96,7 @@ fn opened(reader: &mut Reader, flow: &Flow<'_>, request: Request, name: &str) ->
     Some(Step::Subscribe(Arc::new(Subscribe { steps: vec![step], resumes })))
 }
 
-/// What is opened for a step that needs it when no step subscribes: the block's address, which then names no room.
+/// The connection for a step that needs one when no step subscribes: the block's address, which then names no room.
 pub(crate) fn implicit_connect(reader: &mut Reader, flow: &mut Flow<'_>) -> Option<Step> {
     let engine = flow.engine.name();
     let Some(pull) = flow.settings.pulls.of(flow.engine) else {
@@ -126,7 +127,7 @@ pub(crate) fn connect(
     let node = fields.get(verb)?;
     let name = reader.text(fields, "name").unwrap_or_else(|| "connect".into());
     if matches!(node.kind, Kind::Bool(true)) {
-        // What subscribes opens: a script of several engines may write both.
+        // A subscribing step opens the connection: a script for several engines may have both.
         if flow.subscribes.is_some() {
             return Some(Vec::new());
         }

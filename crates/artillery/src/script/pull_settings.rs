@@ -1,6 +1,6 @@
 //! Settings of event streams, polling and long polling: the blocks of `config`.
 
-use sonagi_transport::link::{Cursor, PollField, Rhythm};
+use sonagi_transport::link::{PollCursor, PollField, Rhythm};
 use std::time::Duration;
 
 use crate::script::engine::Engine;
@@ -25,15 +25,15 @@ pub(crate) struct Pulls {
     all: Vec<(Engine, Pull)>,
 }
 
-/// What a block says.
+/// The settings of a block.
 #[derive(Clone)]
 pub(crate) struct Pull {
     /// The whole block: its address and headers may name the room.
     pub(crate) block: Node,
-    /// It has an address under a key that is misspelt, which has been told.
+    /// Whether it has an address under a misspelt key, which has been reported.
     pub(crate) is_misspelt: bool,
     pub(crate) rhythm: Option<Rhythm>,
-    pub(crate) cursor: Option<Cursor>,
+    pub(crate) cursor: Option<PollCursor>,
     pub(crate) more: Option<PollField>,
     pub(crate) messages: String,
     pub(crate) empty: Vec<u16>,
@@ -95,7 +95,7 @@ fn rhythm(reader: &mut Reader, engine: Engine, fields: &Fields<'_>) -> Option<Rh
     given.map(if engine == Engine::Poll { Rhythm::Every } else { Rhythm::Held })
 }
 
-fn cursor(reader: &mut Reader, fields: &Fields<'_>) -> Option<Cursor> {
+fn cursor(reader: &mut Reader, fields: &Fields<'_>) -> Option<PollCursor> {
     let own = reader.section(fields, "cursor", &schema::CURSOR)?;
     let from = match (own.get("json"), own.get("header")) {
         (Some(_), Some(_)) => {
@@ -118,7 +118,7 @@ fn cursor(reader: &mut Reader, fields: &Fields<'_>) -> Option<Cursor> {
         }
         return None;
     };
-    Some(Cursor { from: from?, parameter })
+    Some(PollCursor { from: from?, parameter })
 }
 
 fn more(reader: &mut Reader, fields: &Fields<'_>) -> Option<PollField> {

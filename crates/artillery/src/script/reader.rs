@@ -29,7 +29,7 @@ pub(crate) const MAX_SECONDS: f64 = 366.0 * 86_400.0;
 /// Nobody reads more.
 pub(crate) const MOST_PROBLEMS: usize = 1000;
 
-/// What reading a script gathers beside its values.
+/// The state of reading a script, beside its values.
 pub(crate) struct Reader {
     file: PathBuf,
     pub(crate) problems: Vec<Problem>,
@@ -45,7 +45,7 @@ pub(crate) struct Reader {
     pub(crate) is_trial: bool,
     /// Variables that nothing sets, where a run goes on all the same.
     pub(crate) undefined: BTreeSet<String>,
-    /// What was told of templates, without the step that came upon it.
+    /// The problems of templates, without the step that used them.
     told: Vec<Problem>,
 }
 
@@ -118,7 +118,8 @@ impl Reader {
         self.file.parent().map(Path::to_owned).unwrap_or_default()
     }
 
-    /// Looks at a mapping by the keys of its place: reports a value that is none and every key that is unknown or refused.
+    /// Looks at a mapping by the keys of its place: reports a value that is none and every key that is unknown or
+    /// refused.
     pub(crate) fn fields<'n>(&mut self, node: &'n Node, area: &'static Area) -> Option<Fields<'n>> {
         match &node.kind {
             Kind::Map(entries) => {
@@ -373,7 +374,8 @@ impl Reader {
 
     fn used(&mut self, name: String, place: Place) {
         if name == "$cursor" && !self.names.in_subscription() {
-            let hint = "put it into a `subscribe` template or step of config, or into the step that `joinedAfter` names";
+            let hint = "put it into a `subscribe` template or step of config, or into the step that `joinedAfter` \
+                        names";
             let what = "$cursor is where a subscription takes up again; this text subscribes to nothing";
             self.problem(place, what, Some(hint.into()));
         } else if name == "$cursor" {

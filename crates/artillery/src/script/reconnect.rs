@@ -10,7 +10,7 @@ use crate::script::reader::{Fields, Reader};
 use crate::script::schema;
 use crate::script::yaml::{Kind, Node, Place};
 
-/// What becomes of a lost connection.
+/// The treatment of a lost connection.
 pub(crate) struct Lost {
     /// How it is opened again; None: not at all.
     pub(crate) reconnect: Option<Reconnect>,
@@ -96,7 +96,8 @@ pub(crate) fn without_place(reader: &mut Reader, flow: &Flow<'_>, compiled: &[St
     if begins_anew(compiled) {
         let unless = if flow.engine.is_socketio() { ", unless the server recovers the session" } else { "" };
         let text = format!(
-            "reconnect: the subscription does not resume{unless}: nothing in it says {{{{ $cursor }}}}, so what is sent meanwhile is not owed"
+            "reconnect: the subscription does not resume{unless}: nothing in it says {{{{ $cursor }}}}, so what is \
+             sent meanwhile is not owed"
         );
         reader.notice(place, text);
     }

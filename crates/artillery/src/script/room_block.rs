@@ -1,4 +1,4 @@
-//! What an engine's block of `config` says of rooms.
+//! The rooms settings in an engine's block of `config`.
 
 use crate::script::reader::{Fields, Reader};
 use crate::script::yaml::{Kind, Node};

@@ -2,7 +2,7 @@
 
 use crate::plan::{Scenario, SocketioOptions, Step};
 
-use crate::script::context::{Flow, Joined, Room};
+use crate::script::context::{Flow, Joined, ScriptRoom};
 use crate::script::engine::{Engine, named_engine};
 use crate::script::flow::steps;
 use crate::script::opening::Opening;
@@ -22,7 +22,8 @@ pub(crate) fn scenarios(
 ) -> (Vec<Scenario>, bool) {
     let Some(node) = script.get("scenarios") else {
         let what = "the script has no scenarios: users have nothing to do";
-        let hint = "add `scenarios: [{flow: [{get: {url: /}}]}]`; of a file that has only the config say `--config` before the script";
+        let hint = "add `scenarios: [{flow: [{get: {url: /}}]}]`; of a file that has only the config say `--config` \
+                    before the script";
         reader.missing(script, &["scenarios"], what, hint);
         return (Vec::new(), false);
     };
@@ -43,7 +44,7 @@ pub(crate) fn scenarios(
             weightless += 1;
         }
     }
-    // Who only listens is owed copies too, so one stamping scenario is enough for all rooms.
+    // Users that only listen have expected deliveries too, so one stamping scenario is enough for all rooms.
     if !stamped {
         for room in rooms {
             reader.notice(room, "rooms are not tracked: no message of any scenario holds {{ $stamp }}");
@@ -151,7 +152,7 @@ fn socketio_options(
     options
 }
 
-fn room(reader: &mut Reader, fields: &Fields<'_>, items: &[Node], opening: Opening) -> Option<Room> {
+fn room(reader: &mut Reader, fields: &Fields<'_>, items: &[Node], opening: Opening) -> Option<ScriptRoom> {
     let Some(node) = fields.get("room") else { return subscribed_room(reader, items) };
     let (name, joined, left_before) = if matches!(node.kind, Kind::Map(_)) {
         let own = reader.fields(node, &schema::ROOM)?;
@@ -171,21 +172,22 @@ fn room(reader: &mut Reader, fields: &Fields<'_>, items: &[Node], opening: Openi
         let name = reader.template_of(fields, "room");
         (name, default_join(reader, node.place, items, opening)?, None)
     };
-    Some(Room { name: name?, joined, left_before })
+    Some(ScriptRoom { name: name?, joined, left_before })
 }
 
 /// A scenario without `room` is in the room it subscribes to first.
-fn subscribed_room(reader: &mut Reader, items: &[Node]) -> Option<Room> {
+fn subscribed_room(reader: &mut Reader, items: &[Node]) -> Option<ScriptRoom> {
     let (step, named) = crate::script::opening::subscription(items)?;
     crate::script::reader::plain_text(named)?;
-    // What is wrong with it is told where the step is read.
+    // Its mistakes are reported where the step is read.
     let problems = reader.problems.len();
     let name = reader.template(named);
     reader.problems.truncate(problems);
-    Some(Room { name: name?, joined: Joined::After(step.place), left_before: None })
+    Some(ScriptRoom { name: name?, joined: Joined::After(step.place), left_before: None })
 }
 
-/// Without `joinedAfter`: the first `subscribe`, else the first acknowledged emit that sounds like joining, else connecting.
+/// Without `joinedAfter`: the first `subscribe`, else the first acknowledged emit that sounds like joining, else
+/// connecting.
 fn default_join(reader: &mut Reader, place: Place, items: &[Node], opening: Opening) -> Option<Joined> {
     if let Some((step, _)) = crate::script::opening::subscription(items) {
         return Some(Joined::After(step.place));

@@ -1,5 +1,5 @@
-//! What can never be sent, told before anything is: addresses of other schemes, header names that are none, values that would
-//! break their line.
+//! Values that can never be sent, reported before anything is: addresses of other schemes, invalid header names, values
+//! that would break their line.
 //!
 //! Only what the script itself fixes is judged. A value that a user fills in is judged by the engine when it is there.
 
@@ -17,7 +17,7 @@ impl Reader {
     /// An address, absolute or relative to the target.
     pub(crate) fn address(&mut self, node: &Node) -> Option<Template> {
         let address = self.template(node)?;
-        // What begins with `{{ target }}` has the target's mistakes, which are told where it stands.
+        // An address that begins with `{{ target }}` has the target's mistakes, which are reported there.
         if node.as_text().is_none_or(|written| !written.trim_start().starts_with("{{")) {
             let wrong = match address.pieces.as_slice() {
                 [Piece::Text(whole)] if scheme(whole).is_some() => unreachable_because(whole),

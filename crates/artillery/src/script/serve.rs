@@ -1,7 +1,8 @@
 //! `serve:`: the reference service a run brings along.
 //!
-//! Only its options are read here. Starting it is the caller's business, and what an option may be worth is the command's
-//! to say ([`crate::script::Overrides::serve`]): a script has the same rules as the command line, written down once.
+//! Only its options are read here. Starting it is the caller's business, and what an option may be worth is the
+//! command's to say ([`crate::script::Overrides::serve`]): a script has the same rules as the command line, written
+//! down once.
 
 use crate::script::reader::{Fields, Reader, plain_text};
 use crate::script::schema;
@@ -10,23 +11,23 @@ use crate::script::yaml::{Kind, Node, Place};
 /// A `sonagi serve` that is started before a run and is its target.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Serve {
-    /// Of the command `sonagi serve`, beside the address it listens on: `--workers=1`.
+    /// The arguments of the command `sonagi serve`, beside the address it listens on: `--workers=1`.
     pub arguments: Vec<String>,
 }
 
-/// What the command `sonagi serve` says of one of its arguments.
+/// The command's objection to one of its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused {
-    /// Which of them, from 0.
+pub struct RefusedArgument {
+    /// The argument's index, from 0.
     pub argument: usize,
     /// The rule and what breaks it, as what follows the option's name.
     pub why: String,
-    /// What to do about it.
+    /// The remedy.
     pub hint: Option<String>,
 }
 
-/// What a command does not take of its arguments.
-pub type Refuses = fn(&[String]) -> Vec<Refused>;
+/// Finds the arguments that a command does not accept.
+pub type Refuses = fn(&[String]) -> Vec<RefusedArgument>;
 
 /// The names of all options a script can set, as the command line has them: `seed-users`.
 pub fn serve_options() -> Vec<String> {
@@ -66,9 +67,9 @@ pub(crate) fn serve(reader: &mut Reader, script: &Fields<'_>, refuses: Option<Re
             }));
         }
     }
-    // What is wrong as a script is would be told twice.
+    // A mistake in the script would be reported twice.
     if let Some(refuses) = refuses.filter(|_| reader.problems.len() == problems) {
-        for Refused { argument, why, hint } in refuses(&arguments) {
+        for RefusedArgument { argument, why, hint } in refuses(&arguments) {
             let (name, place) = said.get(argument).copied().unwrap_or(("serve", entry.place));
             reader.problem(place, format!("{name}: {why}"), hint);
         }

@@ -9,7 +9,7 @@ use crate::script::awaited::awaited;
 use crate::script::context::Flow;
 use crate::script::reader::{Fields, Reader};
 use crate::script::schema;
-use crate::script::sources::Answer;
+use crate::script::sources::AnswerKind;
 use crate::script::yaml::{Entry, Kind, Node, Place, START};
 
 /// The session that the script does not write down.
@@ -83,7 +83,7 @@ fn namespace(reader: &mut Reader, node: Option<&Node>, fields: &Fields<'_>) -> O
     }
 }
 
-/// What a script says beside `emit`, or (its older form) inside it.
+/// The keys beside `emit`, or (in its older form) inside it.
 struct Siblings<'n> {
     namespace: Option<&'n Node>,
     response: Option<&'n Node>,
@@ -121,12 +121,14 @@ pub(crate) fn emit(
     let (event, arguments, written) = message?;
     let answered = acknowledge.is_some() || response.is_some();
     if answered {
-        let text = "an answered emit counts once in socketio.response_time; Artillery counts it twice, and plain emits as about 0 ms";
+        let text = "an answered emit counts once in socketio.response_time; Artillery counts it twice, and plain emits \
+                    as about 0 ms";
         reader.notice(fields.place, text);
     }
     let awaited = acknowledge.iter().chain(response.iter().map(|(_, awaited, _)| awaited));
     if awaited.flat_map(|awaited| &awaited.captures).any(|capture| capture.strict) {
-        let text = "a capture that finds nothing in a Socket.IO answer fails its user; Artillery goes on without a value";
+        let text = "a capture that finds nothing in a Socket.IO answer fails its user; Artillery goes on without a \
+                    value";
         reader.notice(fields.place, text);
     }
     let kind = if answered { OperationKind::SocketioRequest } else { OperationKind::SocketioEmit };
@@ -283,7 +285,7 @@ fn acknowledgement(
         }
         Kind::Map(_) => {
             let own = reader.fields(node, &schema::ACKNOWLEDGE)?;
-            let awaited = awaited(reader, &own, Answer::Acknowledgement, timeout);
+            let awaited = awaited(reader, &own, AnswerKind::Acknowledgement, timeout);
             if own.get("timeout").is_none() {
                 acknowledgement_notice(reader, node.place, timeout);
             }
@@ -313,7 +315,7 @@ fn response(
         return None;
     }
     let own = reader.fields(node, &schema::RESPONSE)?;
-    let awaited = awaited(reader, &own, Answer::Message, flow.settings.timeout);
+    let awaited = awaited(reader, &own, AnswerKind::Message, flow.settings.timeout);
     let key = if own.get("on").is_some() { "on" } else { "channel" };
     let Some(channel) = own.get(key) else {
         reader.missing(

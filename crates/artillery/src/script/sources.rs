@@ -15,9 +15,9 @@ use crate::script::yaml::Kind;
 
 pub(crate) use pattern::{Flags, Group, pattern};
 
-/// What kind of answer a capture looks at.
+/// The kind of answer that a capture looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Answer {
+pub(crate) enum AnswerKind {
     /// An HTTP response: it has headers.
     Response,
     /// A WebSocket message, or an event's first argument.
@@ -26,14 +26,14 @@ pub(crate) enum Answer {
     Acknowledgement,
 }
 
-/// What is wrong with an expression, and what to do about it.
+/// The mistake in an expression, and its remedy.
 pub(crate) type Wrong = (String, Option<String>);
 
 /// The keys that say where a value is.
 const PLACES: [&str; 5] = ["json", "regexp", "header", "selector", "xpath"];
 
 /// The place a capture or match names.
-pub(crate) fn source(reader: &mut Reader, own: &Fields<'_>, answer: Answer) -> Option<Source> {
+pub(crate) fn source(reader: &mut Reader, own: &Fields<'_>, answer: AnswerKind) -> Option<Source> {
     let given: Vec<&str> = PLACES.into_iter().filter(|key| own.get(key).is_some()).collect();
     if let [first, second, ..] = given.as_slice() {
         let what = format!("{} looks in one place; this one has {first} and {second}", own.area.name);
@@ -44,8 +44,8 @@ pub(crate) fn source(reader: &mut Reader, own: &Fields<'_>, answer: Answer) -> O
     match sources.into_iter().next() {
         Some(first) => first,
         // Artillery's defaults: the first argument of an acknowledgement, and a whole message.
-        None if answer == Answer::Acknowledgement => JsonPath::parse("$[0]").ok().map(Source::Json),
-        None if answer != Answer::Response => JsonPath::parse("$").ok().map(Source::Json),
+        None if answer == AnswerKind::Acknowledgement => JsonPath::parse("$[0]").ok().map(Source::Json),
+        None if answer != AnswerKind::Response => JsonPath::parse("$").ok().map(Source::Json),
         None => {
             let what = format!("{} needs json, regexp, header, selector or xpath", own.area.name);
             reader.missing(own, &PLACES, &what, "add `json: $.token`");
@@ -71,7 +71,7 @@ fn beside(reader: &mut Reader, own: &Fields<'_>, given: &[&str]) {
     }
 }
 
-fn source_of(reader: &mut Reader, own: &Fields<'_>, answer: Answer, key: &str) -> Option<Source> {
+fn source_of(reader: &mut Reader, own: &Fields<'_>, answer: AnswerKind, key: &str) -> Option<Source> {
     match key {
         "json" => {
             let multiple = match own.area.key("multiple") {
@@ -87,7 +87,7 @@ fn source_of(reader: &mut Reader, own: &Fields<'_>, answer: Answer, key: &str) -
             expression(reader, own, key, move |text| html::source(text, attr.clone(), index))
         }
         "xpath" => expression(reader, own, key, xml::source),
-        _ if answer == Answer::Response => {
+        _ if answer == AnswerKind::Response => {
             reader.text(own, "header").map(|name| Source::Header(name.to_lowercase()))
         }
         _ => {

@@ -8,7 +8,7 @@ use crate::script::context::Flow;
 use crate::script::options::time_limit;
 use crate::script::reader::{Fields, Reader};
 use crate::script::schema;
-use crate::script::sources::Answer;
+use crate::script::sources::AnswerKind;
 use crate::script::stomp_settings::{Stomp, ack, refuse_own};
 use crate::script::websocket;
 use crate::script::yaml::{Kind, Node};
@@ -131,7 +131,7 @@ pub(crate) fn send(
 }
 
 fn response(reader: &mut Reader, flow: &Flow<'_>, own: &Fields<'_>) -> Awaited {
-    awaited(reader, own, Answer::Message, flow.settings.stomp.timeout)
+    awaited(reader, own, AnswerKind::Message, flow.settings.stomp.timeout)
 }
 
 fn content(reader: &mut Reader, own: &Fields<'_>, message: Option<&Node>) -> Option<Content> {

@@ -75,7 +75,7 @@ impl Stomp {
         }
     }
 
-    /// What both `config.stomp` and a `connect` step may say.
+    /// The keys of both `config.stomp` and a `connect` step.
     pub(crate) fn lay(&mut self, reader: &mut Reader, fields: &Fields<'_>) {
         let headers = reader.headers(fields, "headers");
         lay_over(&mut self.headers, headers, true);

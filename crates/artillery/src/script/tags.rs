@@ -152,6 +152,7 @@ fn not_told_apart(series: &SeriesName<'_>, measures: impl Fn(&str) -> bool) -> R
             format!("did you mean `{meant}`?"),
         );
     }
-    let hint = "tags tell apart `http.response_time`, `http.codes.<code>`, and `response_ms`, `service_ms`, `first_byte_ms`, `count` and `failed` of `operations.<name>` and `kinds.<kind>`";
+    let hint = "tags tell apart `http.response_time`, `http.codes.<code>`, and `response_ms`, `service_ms`, \
+                `first_byte_ms`, `count` and `failed` of `operations.<name>` and `kinds.<kind>`";
     wrong(format!("`{metric}` is not told apart by tags"), hint.to_owned())
 }

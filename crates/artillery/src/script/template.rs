@@ -1,8 +1,8 @@
 //! `{{ … }}`: what may stand in a hole, compiled to the engine's templates.
 //!
-//! A hole is a variable with a path into it, or one of the functions below; there are no operators. What is known before the
-//! run (`$env.X`, `target`, …) is filled in here. Whether a variable can ever be set is decided elsewhere ([`crate::script::names`]),
-//! because captures further down count too.
+//! A hole is a variable with a path into it, or one of the functions below; there are no operators. What is known
+//! before the run (`$env.X`, `target`, …) is filled in here. Whether a variable can ever be set is decided elsewhere
+//! ([`crate::script::names`]), because captures further down count too.
 
 use crate::plan::template::{Key, Piece};
 use crate::plan::{Expression, Function, Template};
@@ -17,7 +17,7 @@ pub(crate) mod unknown;
 
 use path::{operator, split_path};
 
-/// What templates know before the run.
+/// The template values known before the run.
 #[derive(Clone)]
 pub(crate) struct Constants {
     /// The name given by `-e`.
@@ -50,14 +50,14 @@ impl Constants {
         self.variable(name).is_some()
     }
 
-    /// What stands in for variables that are not set.
+    /// The stand-ins for environment variables that are not set.
     pub(crate) fn stand_ins(&self) -> Vec<(String, String)> {
         self.dotenv.iter().filter(|(name, _)| (self.env)(name).is_none()).cloned().collect()
     }
 }
 
 impl Constants {
-    /// What functions find among their variables; the environment they have themselves.
+    /// The values that functions find among their variables; they have the environment themselves.
     pub(crate) fn known(&self) -> serde_json::Map<String, Value> {
         let environment = self.environment.as_deref().map(|name| ("$environment", name));
         let others =
@@ -74,7 +74,7 @@ impl Constants {
     }
 }
 
-/// What is wrong in a text with holes.
+/// A mistake in a text with template expressions.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Fault {
     /// In characters from the start of the text.
@@ -125,8 +125,8 @@ fn functions() -> impl Iterator<Item = &'static str> {
     BUILTINS.iter().map(|builtin| builtin.name)
 }
 
-/// Compiles a text, or says what is wrong in each of its holes. Either way `seen` hears of every variable and loop function
-/// with its offset.
+/// Compiles a text, or says what is wrong in each of its holes. Either way `seen` hears of every variable and loop
+/// function with its offset.
 pub(crate) fn parse(
     text: &str,
     constants: &Constants,
@@ -197,7 +197,8 @@ fn push_text(template: &mut Template, text: &str) {
     }
 }
 
-/// What a random function draws once, for the whole run. None for others, and for users' values among its arguments.
+/// The result of a random function that is drawn once, for the whole run. None for other functions, and with users'
+/// values among the arguments.
 pub(crate) fn drawn(function: Function, arguments: &[Expression]) -> Option<String> {
     let numbers: Option<Vec<i64>> = arguments
         .iter()
@@ -257,7 +258,8 @@ impl Hole<'_> {
             Some(_) => Err(fault(
                 offset,
                 format!(
-                    "`{text}` is not a valid variable name: a template holds one name, or a function like $randomNumber(1, 9)"
+                    "`{text}` is not a valid variable name: a template holds one name, or a function like \
+                     $randomNumber(1, 9)"
                 ),
                 None,
             )),
@@ -397,7 +399,7 @@ impl Hole<'_> {
         seen: &mut dyn FnMut(&str, usize),
     ) -> Result<Expression, Fault> {
         let nested = &mut |inner: &str| {
-            // It is a part of this text.
+            // `inner` is a slice of this text.
             let before = &text[..inner.as_ptr() as usize - text.as_ptr() as usize];
             let offset = offset + before.chars().count();
             Hole { text: inner, offset, constants: self.constants }.parse(seen)
@@ -443,7 +445,7 @@ impl Hole<'_> {
         Ok(Expression::Path { variable, keys })
     }
 
-    /// What is known before the run; None when nothing of that name is.
+    /// The value known before the run; None when there is none of that name.
     fn constant(&self, offset: usize, variable: &str, keys: &[Key]) -> Option<Result<Expression, Fault>> {
         let value = match (variable, keys) {
             ("$env" | "$processEnvironment", [Key::Name(name)]) => match self.constants.variable(name) {

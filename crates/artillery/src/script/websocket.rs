@@ -9,7 +9,7 @@ use crate::script::functions;
 use crate::script::options::{texts, time_limit};
 use crate::script::reader::{Fields, Reader, plain_text};
 use crate::script::schema;
-use crate::script::sources::Answer;
+use crate::script::sources::AnswerKind;
 use crate::script::yaml::{Kind, Node, Place, START};
 
 /// The connection to the target that the script does not write down.
@@ -80,7 +80,7 @@ pub(crate) fn send(
     if node.get("capture").is_some() || node.get("match").is_some() {
         let own = reader.fields(node, &schema::SEND)?;
         passes_over(reader, flow, own.place);
-        response = Some(awaited(reader, &own, Answer::Message, flow.settings.websocket.timeout));
+        response = Some(awaited(reader, &own, AnswerKind::Message, flow.settings.websocket.timeout));
         match own.get("payload") {
             Some(inner) => payload = inner,
             None => {
@@ -152,7 +152,7 @@ pub(crate) fn wait(
     }
     let own = reader.section(fields, verb, &schema::AWAITED)?;
     passes_over(reader, flow, fields.place);
-    let awaited = awaited(reader, &own, Answer::Message, flow.settings.websocket.timeout);
+    let awaited = awaited(reader, &own, AnswerKind::Message, flow.settings.websocket.timeout);
     let name = flow.operation_name(reader, fields).unwrap_or_else(|| "wait".into());
     let operation = reader.operation(fields.place, &name, OperationKind::Expect)?;
     Some(vec![Step::Expect(Box::new(Expect { operation, event: None, awaited }))])

@@ -1,8 +1,8 @@
 //! A script's text as a tree in which every value and every key knows its line and column.
 //!
-//! YAML 1.2's core schema, with anchors, aliases and merge keys; JSON is a subset. Timestamps stay text. The tree is our own
-//! because the message "line 12, column 7" must survive merging environments, and a typed deserialiser stops at the
-//! first mistake.
+//! YAML 1.2's core schema, with anchors, aliases and merge keys; JSON is a subset. Timestamps stay text. The tree is
+//! our own because the message "line 12, column 7" must survive merging environments, and a typed deserialiser stops at
+//! the first mistake.
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span, Tag};
 use serde_json::{Map, Number, Value};
@@ -27,7 +27,7 @@ pub(crate) struct Place {
 /// Where a script begins: the place of what it does not write down.
 pub(crate) const START: Place = Place { origin: Origin::Script, line: 1, column: 1 };
 
-/// Which text a place is in.
+/// The text that a place is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     Script,
@@ -55,8 +55,8 @@ pub(crate) enum Kind {
     Number(Number),
     Text {
         text: String,
-        /// Characters between the value's place and its text (1 for a quote) when the text stands on one line as it is, so that a
-        /// place inside it can be named.
+        /// Characters between the value's place and its text (1 for a quote) when the text stands on one line as it is,
+        /// so that a place inside it can be named.
         inset: Option<usize>,
     },
     List(Vec<Node>),
@@ -78,7 +78,8 @@ pub(crate) struct Fault {
     pub(crate) hint: Option<String>,
 }
 
-/// Reads a text. Duplicate keys and the like are added to `faults` and the first one counts; a syntax error ends the tree.
+/// Reads a text. Duplicate keys and the like are added to `faults` and the first one counts; a syntax error ends the
+/// tree.
 pub(crate) fn parse(text: &str, faults: &mut Vec<Fault>) -> Option<Node> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut builder =
@@ -151,8 +152,8 @@ impl<'a> Builder<'a, '_> {
         }
     }
 
-    /// A template without quotes within `{ }` or `[ ]` ends there what YAML takes for the value; it says so on that line or
-    /// the next one.
+    /// A template without quotes within `{ }` or `[ ]` ends there what YAML takes for the value; it says so on that
+    /// line or the next one.
     fn unquoted_template(&self, line: usize) -> Option<String> {
         [line, line.saturating_sub(1)].into_iter().filter(|line| *line > 0).find_map(|line| {
             let value = unquoted_template(self.text.lines().nth(line - 1)?)?;
@@ -303,7 +304,7 @@ fn place(span: Span) -> Place {
     Place { origin: Origin::Script, line: span.start.line().max(1), column: span.start.col() + 1 }
 }
 
-/// What an unquoted scalar means; None: text.
+/// The meaning of an unquoted scalar; None: text.
 fn plain(text: &str) -> Option<Kind> {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Some(Kind::Null),
@@ -422,7 +423,7 @@ impl Node {
         }
     }
 
-    /// What this is, for the end of a message: `got …`.
+    /// The value's description, for the end of a message: `got …`.
     pub(crate) fn describe(&self) -> String {
         match &self.kind {
             Kind::Null => "nothing".into(),

@@ -1,4 +1,5 @@
-//! A response's body as steps and functions look at it: unpacked, and no more of it than the script takes (`http.maxBody`).
+//! A response's body as steps and functions look at it: unpacked, and no more of it than the script takes
+//! (`http.maxBody`).
 
 use std::borrow::Cow;
 
@@ -19,7 +20,7 @@ impl<'r> Unpacked<'r> {
         let (kept, all) = (response.body.len() as u64, response.body_bytes);
         let mut cut = (all > kept).then(|| format!("only {kept} of the body's {all} bytes were read"));
         let (mut body, mut unreadable) = (Cow::Borrowed(&[][..]), None);
-        // One byte more than is wanted tells whether there is more.
+        // One byte more than the limit tells whether there is more.
         match decoded_keeping(&response.headers, &response.body, most.saturating_add(1)) {
             Ok(plain) => body = plain,
             Err(why) => unreadable = Some(why),

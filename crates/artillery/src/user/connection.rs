@@ -89,7 +89,7 @@ impl User {
         }
     }
 
-    /// Moves frames both ways and reads what came into the mail, the record and the ledger's batch.
+    /// Moves frames both ways and reads what came into the inbox, the record and the ledger's batch.
     pub(super) fn poll_connection(&mut self, cx: &mut Context<'_>) {
         let Some(connection) = &mut self.connection else { return };
         let shard = &*self.shard;
@@ -98,19 +98,19 @@ impl User {
         let clock = || shard.clock.now();
         let present = Present::new(&clock);
         let mut env = Env { present: &present, scratch: &mut scratch };
-        let (mail, member, run) = (&mut self.mail, self.values.member, shard.common.run);
+        let (inbox, member, run) = (&mut self.inbox, self.values.member, shard.common.run);
         let cursor = &mut self.values.cursor;
         let polled = connection.poll_drive(cx, &mut env, &mut |incoming| {
             if let Some(sought) = &shard.sought {
                 Cursor::note(cursor, sought, &incoming);
             }
-            mail.receive(incoming, present.now(), member, run, &mut recorder);
+            inbox.receive(incoming, present.now(), member, run, &mut recorder);
         });
         let (sent, received) = connection.take_bytes();
         recorder.add(Counter::BytesSent, sent);
         recorder.add(Counter::BytesReceived, received);
         drop((recorder, scratch));
-        if let Some(namespace) = self.mail.take_dismissal() {
+        if let Some(namespace) = self.inbox.take_dismissal() {
             let detail = format!("the server disconnected the namespace {namespace}");
             return self.ended(Ended::failed(Failure::ClosedEarly, detail));
         }
@@ -125,7 +125,7 @@ impl User {
         let Some(expires) = self.connection.as_ref().and_then(|connection| connection.expires()) else {
             return;
         };
-        // One that rings earlier sleeps on; one that would ring too late is set anew.
+        // Keep an earlier timer; replace a later one.
         let watch = self.watch.take().filter(|watch| watch.until() <= expires);
         let mut watch = watch.unwrap_or_else(|| self.shard.clock.sleep_until(expires));
         while Pin::new(&mut watch).poll(cx).is_ready() {
@@ -147,7 +147,7 @@ impl User {
         }
         self.disconnected();
         let Some(failure) = ended.failure else { return };
-        // Who wants a connection kept takes no goodbye for an answer.
+        // With a connection that must be kept, a goodbye counts as a loss.
         let is_missed = self.under_way.is_some() && !self.outlives_loss();
         let is_goodbye = ended.is_goodbye && !is_missed && !comes_back;
         if !self.is_leaving && !is_goodbye {
@@ -165,7 +165,7 @@ impl User {
             self.keep_place(&mut *connection);
         }
         self.watch = None;
-        self.mail.forget_session();
+        self.inbox.forget_session();
         self.stop_counting();
         self.shard.count(Counter::ConnectionsClosed, 1);
         let now = self.now();
@@ -185,16 +185,17 @@ impl User {
         if let Some(cursor) = connection.cursor() {
             self.values.cursor.get_or_insert_default().of_link(cursor);
         }
-        if let (Some(recipe), Some(link)) = (&mut self.recipe, connection.link_as::<SocketioLink>())
+        if let (Some(reconnect_plan), Some(link)) =
+            (&mut self.reconnect_plan, connection.link_as::<SocketioLink>())
             && !link.recoveries().is_empty()
         {
-            recipe.recoveries = link.recoveries().to_vec();
+            reconnect_plan.recoveries = link.recoveries().to_vec();
         }
     }
 
     pub(super) fn connected(&mut self, link: impl Link) {
         self.supersede();
-        self.mail.begin_session(link.received());
+        self.inbox.begin_session(link.received());
         self.connection = Some(Box::new(link));
         self.lost = None;
         self.is_held = true;

@@ -1,5 +1,5 @@
-//! Metrics by endpoint that are told as responses come: what a target says of its own time, and everything of requests that
-//! go by the address they asked for ([`Told`]).
+//! Metrics by endpoint that are told as responses come: what a target says of its own time, and everything of requests
+//! that go by the address they asked for ([`Told`]).
 
 use sonagi_measure::metrics::{Kind, Unit};
 use sonagi_measure::secrets::masked;
@@ -16,12 +16,12 @@ const COUNT: (Kind, Unit) = (Kind::Counter, Unit::Number);
 const TIME: (Kind, Unit) = (Kind::Trend, Unit::Milliseconds);
 
 impl User {
-    /// What a request that goes by its address is called.
+    /// The name of a request recorded by its address.
     pub(super) fn endpoint_asked(&self, step: &HttpStep, origin: &Origin, path: &str) -> Option<String> {
         let Endpoint::Asked { naming, name } = &step.told.as_deref()?.endpoint else { return None };
         let url = format!("{origin}{}", without_added(path, step.query.len()));
         let called = naming.called(&self.shard.plan().target, &url, name.as_deref())?;
-        // It becomes a metric's name, and with it part of the summary and of the run folder.
+        // It becomes a metric's name, and so part of the summary and of the run folder.
         Some(masked(&self.values.shown(&called)))
     }
 

@@ -41,7 +41,7 @@ impl Arguments {
 }
 
 impl<'a> Evidence<'a> {
-    /// Of an HTTP response.
+    /// The evidence of an HTTP response.
     pub(crate) fn response(status: u16, headers: &'a Headers, body: &'a str) -> Evidence<'a> {
         Evidence {
             status: Some(status),
@@ -52,7 +52,7 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// Of a message.
+    /// The evidence of a message.
     pub(crate) fn message(body: &'a str) -> Evidence<'a> {
         Evidence { status: None, headers: None, body, json: OnceCell::new(), arguments: None }
     }
@@ -76,7 +76,7 @@ impl<'a> Evidence<'a> {
         self.arguments.as_ref().map(Arguments::list)
     }
 
-    /// Of an HTTP response.
+    /// The status of an HTTP response.
     pub(crate) fn status(&self) -> Option<u16> {
         self.status
     }
@@ -131,7 +131,7 @@ fn text(bytes: &[u8]) -> Value {
     String::from_utf8_lossy(bytes).into()
 }
 
-/// What JavaScript calls the `length` of a value.
+/// The `length` of a value in JavaScript.
 fn length(value: &Value) -> Option<Value> {
     match value {
         Value::Array(items) => Some(items.len().into()),
@@ -141,7 +141,7 @@ fn length(value: &Value) -> Option<Value> {
     }
 }
 
-/// What a source points at, its holes filled with the user's values; the error says why they cannot be.
+/// The value a source points at, with the user's values in its template; the error says why rendering failed.
 pub(crate) fn found_in(
     evidence: &Evidence<'_>,
     source: &Source,
@@ -200,14 +200,14 @@ pub(crate) fn keep(evidence: &Evidence<'_>, captures: &[Capture], values: &mut V
                     shown(evidence, capture)
                 ));
             }
-            // What was captured before is no longer true.
+            // The captured value of before is out of date.
             None => values.set_at(&capture.name, Value::from("")),
         }
     }
     Ok(())
 }
 
-/// What was there in place of what was wanted, and what stood around it: an `error` beside an `ok: false` says why.
+/// The value found in place of the wanted one, and its surroundings: an `error` beside an `ok: false` says why.
 fn differs(evidence: &Evidence<'_>, wanted: &Match, expected: &str, found: Option<&Value>) -> String {
     let is_hidden = wanted.from.is_secret();
     let expected = if is_hidden { MASK } else { expected };
@@ -221,7 +221,8 @@ fn differs(evidence: &Evidence<'_>, wanted: &Match, expected: &str, found: Optio
     format!("expected `{expected}`, got {got}{around}")
 }
 
-/// The beginning of an answer in which a capture found nothing. A secret that it looked for may well be in it by another name.
+/// The beginning of an answer in which a capture found nothing. A secret that it looked for may well be in it by
+/// another name.
 fn shown(evidence: &Evidence<'_>, capture: &Capture) -> String {
     if !is_secret(&capture.name) && !capture.from.is_secret() {
         return excerpt(evidence.body());
@@ -249,13 +250,13 @@ pub(crate) fn excerpt(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::plan::{Plan, Template};
-    use crate::values::Common;
+    use crate::values::RunValues;
     use serde_json::json;
     use std::rc::Rc;
     use std::sync::Arc;
 
     fn values() -> Values {
-        let common = Common::new(Arc::new(Plan::empty()), Vec::new(), 0);
+        let common = RunValues::new(Arc::new(Plan::empty()), Vec::new(), 0);
         Values::new(Rc::new(common), 0, 0, fastrand::Rng::with_seed(1))
     }
 

@@ -41,7 +41,7 @@ impl User {
     }
 }
 
-/// What an expectation is counted as.
+/// The name that an expectation is counted under.
 fn kind<'e>(kind: &'e str, demand: &Demand, values: &mut Values) -> std::borrow::Cow<'e, str> {
     match demand {
         Demand::HeaderValue { name, .. } => {
@@ -52,7 +52,7 @@ fn kind<'e>(kind: &'e str, demand: &Demand, values: &mut Values) -> std::borrow:
     }
 }
 
-/// What was expected and what came in its place.
+/// The failed demand's description.
 type Judged = Result<(), String>;
 
 fn judge(demand: &Demand, evidence: &Evidence<'_>, values: &mut Values) -> Result<Judged, Unfilled> {
@@ -184,19 +184,19 @@ fn cache(hit: bool, evidence: &Evidence<'_>) -> Judged {
 mod tests {
     use super::*;
     use crate::plan::{Plan, Source, Template};
-    use crate::values::Common;
+    use crate::values::RunValues;
     use sonagi_transport::http::Headers;
     use std::rc::Rc;
     use std::sync::Arc;
 
     fn values() -> Values {
-        let common = Common::new(Arc::new(Plan::empty()), Vec::new(), 0);
+        let common = RunValues::new(Arc::new(Plan::empty()), Vec::new(), 0);
         let mut values = Values::new(Rc::new(common), 0, 0, fastrand::Rng::with_seed(1));
         values.set("codes", serde_json::json!([404, 410]));
         values
     }
 
-    /// What comes of a demand on this response; empty when it holds.
+    /// Checks a demand on this response; the error describes the difference.
     #[track_caller]
     fn check(status: u16, headers: &[(&str, &str)], body: &str, table: &[(Demand, &str)]) {
         let headers: Headers = headers.iter().map(|(name, value)| (*name, value.as_bytes())).collect();

@@ -27,7 +27,7 @@ impl<'p> Frame<'p> {
         Frame { steps, next: 0, is_entry: false, turns: None }
     }
 
-    /// Steps that belong to the recipe of a reconnect.
+    /// Steps that belong to the plan of a reconnect.
     fn entry(steps: &'p [Step]) -> Frame<'p> {
         Frame { is_entry: true, ..Frame::once(steps) }
     }
@@ -43,7 +43,7 @@ struct Turns<'p> {
     of: &'p Loop,
     /// Iterations begun so far.
     begun: u64,
-    /// What the first one counts as.
+    /// The weight of the first choice.
     first: u64,
     limit: u64,
     elements: Vec<Value>,
@@ -55,7 +55,7 @@ impl User {
     /// Walks a flow to its end, or until something halts it.
     pub(crate) async fn walk(&mut self, flow: &[Step]) -> Result<(), Halt> {
         if has_expect(flow) {
-            self.mail.keep_all();
+            self.inbox.keep_all();
         }
         // Room for one loop: grown by doubling, the stacks of ten thousand idle users would be half empty.
         let mut frames = Vec::with_capacity(2);
@@ -119,10 +119,10 @@ impl User {
         Ok(())
     }
 
-    /// A step has failed with its connection: the flow goes on after it, and after all of the entry it belongs to, which
-    /// the reconnect takes from its beginning.
+    /// A step has failed with its connection: the flow goes on after it, and after all of the entry it belongs to,
+    /// which the reconnect takes from its beginning.
     fn abandon(&mut self, frames: &mut Vec<Frame<'_>>) {
-        self.mail.stop_awaiting();
+        self.inbox.stop_awaiting();
         let Some(entry) = frames.iter().position(|frame| frame.is_entry) else { return };
         let loops = frames.drain(entry..).filter(|frame| frame.turns.is_some()).count();
         self.values.loops.truncate(self.values.loops.len().saturating_sub(loops));
@@ -227,8 +227,8 @@ impl User {
         }
     }
 
-    /// A flow that never waits still lets others run and sees that the run stops. One that has waited has done so: another
-    /// turn of the scheduler, with its look at the sockets, would cost it for nothing.
+    /// A flow that never waits still lets others run and sees that the run stops. One that has waited has done so:
+    /// another turn of the scheduler, with its look at the sockets, would cost it for nothing.
     async fn check_stop(&mut self) -> Result<(), Halt> {
         self.mend().await?;
         if !std::mem::take(&mut self.has_waited) {
@@ -296,8 +296,8 @@ impl User {
         Ok(goes_on)
     }
 
-    /// Whether a loop without end has another turn. A closed model's user leaves it when its time is over, and not before: the
-    /// population is what the plan says to the end.
+    /// Whether a loop without end has another turn. A closed model's user leaves it when its time is over, and not
+    /// before: the population is what the plan says to the end.
     async fn has_another_turn(&mut self, turns: &Turns<'_>) -> Result<bool, Halt> {
         let Some(until) = self.cut_at.map(|cut| cut.plus(-LAST_ITERATION_NS)) else { return Ok(true) };
         let due = turns.of.pace.map_or(self.now(), |pace| turns.origin.plus(multiple(pace, turns.begun)));

@@ -1,5 +1,5 @@
-//! Calls into the script's processor. What a user's variables are is known on both sides; a call takes along what changed
-//! on this one, its answer what changed on the other.
+//! Calls into the script's processor. What a user's variables are is known on both sides; a call takes along what
+//! changed on this one, its answer what changed on the other.
 
 use serde_json::{Map, Value, json};
 use sonagi_measure::outcome::{Failure, OperationId, Outcome};
@@ -7,19 +7,19 @@ use sonagi_measure::secrets::masked;
 
 use super::{Halt, User, Waited, after};
 use crate::plan::{Call, Condition};
-use crate::processor::{self, Answer, Kind};
+use crate::processor::{self, FunctionResult, Kind};
 use crate::values::Acquaintance;
 
 /// Things of functions that a shard tells of.
 const MOST_TOLD: usize = 10;
 
 /// Why a function brought nothing.
-pub(super) struct Refused {
+pub(super) struct FunctionFailure {
     pub(super) failure: Failure,
-    /// What Artillery counts it by: the code or message of what was thrown. Empty: by its failure.
+    /// The name under which Artillery counts it: the code or message of the exception. Empty: its failure's.
     pub(super) called: String,
     pub(super) detail: String,
-    /// It was cut off at its time limit.
+    /// Whether it was cut off at its time limit.
     pub(super) timed_out: bool,
 }
 
@@ -41,7 +41,7 @@ impl User {
     }
 
     /// A function failed outside a step of its own.
-    pub(super) fn note_refused(&mut self, operation: Option<OperationId>, refused: Refused) -> Halt {
+    pub(super) fn note_refused(&mut self, operation: Option<OperationId>, refused: FunctionFailure) -> Halt {
         self.note_called(operation, refused.failure, &refused.called, refused.detail)
     }
 
@@ -49,7 +49,7 @@ impl User {
     pub(super) async fn holds(&mut self, condition: &Condition, kind: Kind) -> Result<bool, Halt> {
         match condition {
             Condition::Holds(expression) => Ok(self.values.is_truthy(expression)),
-            // As in filtrex and Artillery, where one that cannot be evaluated holds: a pattern that is none.
+            // Like filtrex and Artillery: a condition that cannot be evaluated, with an invalid pattern, holds.
             Condition::Formula(formula) => {
                 Ok(formula.evaluate(&mut self.values).map_or(true, |value| value.is_truthy()))
             }
@@ -58,7 +58,7 @@ impl User {
             Condition::Function(name) | Condition::Named(name) => {
                 match Box::pin(self.run_function(kind, name, Map::new())).await? {
                     Ok(answer) => Ok(answer.value == Some(Value::Bool(true))),
-                    // As in Artillery, where a condition that cannot be worked out holds.
+                    // Like Artillery: a condition that cannot be evaluated holds.
                     Err(refused) if kind == Kind::If && refused.failure == Failure::Function => {
                         self.tell_once(name, format!("{}: the step is taken", refused.detail));
                         Ok(true)
@@ -79,7 +79,7 @@ impl User {
         kind: Kind,
         function: &str,
         extra: Map<String, Value>,
-    ) -> Result<Result<Answer, Refused>, Halt> {
+    ) -> Result<Result<FunctionResult, FunctionFailure>, Halt> {
         let Some(sidecar) = self.shard.processor() else {
             if self.shard.is_stopping() {
                 // The run was asked to end before the module was loaded.
@@ -87,7 +87,7 @@ impl User {
             }
             let detail = format!("the function \"{function}\" has no processor to run in");
             let (failure, called) = (Failure::ProcessorLost, String::new());
-            return Ok(Err(Refused { failure, called, detail, timed_out: false }));
+            return Ok(Err(FunctionFailure { failure, called, detail, timed_out: false }));
         };
         let (set, extra) = self.news(sidecar.generation(), extra);
         let call = processor::Call { user: self.values.member, kind, function, set, extra };
@@ -98,10 +98,11 @@ impl User {
         if !matches!(waited, Ok(Waited::Done(_))) {
             sidecar.abandon(id);
         }
-        // What a function takes is part of the time before the next operation, as a pause would be, and none of the target's.
+        // A function's duration is part of the time before the next operation, as a pause would be, and not of the
+        // target's.
         self.due = self.due.max(self.now());
         let refused = |failure, detail, timed_out| {
-            Ok(Err(Refused { failure, called: String::new(), detail, timed_out }))
+            Ok(Err(FunctionFailure { failure, called: String::new(), detail, timed_out }))
         };
         match waited? {
             Waited::Done(Ok(answer)) => {
@@ -111,7 +112,12 @@ impl User {
                     Some(error) => {
                         let detail = format!("the function \"{function}\" failed: {}", error.told());
                         let called = masked(&self.values.shown(error.called()));
-                        Ok(Err(Refused { failure: Failure::Function, called, detail, timed_out: false }))
+                        Ok(Err(FunctionFailure {
+                            failure: Failure::Function,
+                            called,
+                            detail,
+                            timed_out: false,
+                        }))
                     }
                 }
             }
@@ -128,7 +134,7 @@ impl User {
         }
     }
 
-    /// What a process that knows so much of the user has to be told.
+    /// The values to send to a process that knows this much of the user.
     fn news(
         &mut self,
         generation: u32,
@@ -172,7 +178,7 @@ impl User {
     }
 
     /// The variables a function left behind. They are known over there.
-    fn take_over(&mut self, answer: &Answer) {
+    fn take_over(&mut self, answer: &FunctionResult) {
         // Another branch of the user may have set variables meanwhile that are not known over there.
         let known = self.values.acquaintance.as_mut();
         let mut changed = known.map(|known| known.take_changed()).unwrap_or_default();

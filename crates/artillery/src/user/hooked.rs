@@ -39,8 +39,8 @@ impl User {
         }
     }
 
-    /// Runs functions around a request one after the other: each sees what those before it have made of its parameters. The
-    /// first that fails fails the user; else, whether any has changed them.
+    /// Runs functions around a request one after the other: each sees what those before it have made of its parameters.
+    /// The first that fails fails the user; else, whether any has changed them.
     async fn run_hooks(
         &mut self,
         kind: Kind,
@@ -131,7 +131,8 @@ impl User {
         self.run_hooks(Kind::Error, &hooks.on_error, None, params, &about).await.map(drop)
     }
 
-    /// The opening as a function wants it: it is given `target`, `subprotocols` and `options.headers`, and changes them.
+    /// The opening as a function wants it: it is given `target`, `subprotocols` and `options.headers`, and changes
+    /// them.
     pub(super) async fn directed(
         &mut self,
         step: &WebsocketConnect,

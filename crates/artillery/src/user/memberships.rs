@@ -1,7 +1,7 @@
 //! A user's memberships of rooms: asked for, begun, ended, and what the ledger is told of them.
 //!
-//! A membership has two ends: from `left` on nothing more is owed, until `gone` copies of earlier messages still count. A
-//! finished user drains in between; a connection that is cut ends both at once.
+//! A membership has two ends: from `left` on nothing more is owed, until `gone` copies of earlier messages still count.
+//! A finished user drains in between; a connection that is cut ends both at once.
 
 use sonagi_measure::At;
 use sonagi_measure::ledger::{Asked, Joined, Left, RoomId};
@@ -65,20 +65,22 @@ impl User {
     /// The user is a member from now on; again is no change.
     pub(super) fn join(&mut self, name: &str) {
         let room = self.shard.shared.rooms.named(name);
-        let is_resumable = self.recipe.as_mut().is_some_and(|recipe| recipe.joined(room.id));
+        let is_resumable =
+            self.reconnect_plan.as_mut().is_some_and(|reconnect_plan| reconnect_plan.joined(room.id));
         let resumes = is_resumable && self.is_resuming() && self.has_place();
         self.join_room(room, resumes);
     }
 
-    /// Whether there is something to take up from: a link that has a cursor of its own goes by nothing else. Other cursors
-    /// may be set by what comes before the confirmation, which the target was not told of.
+    /// Whether there is something to take up from: a link that has a cursor of its own goes by nothing else. Other
+    /// cursors may be set by what comes before the confirmation, which the target was not told of.
     fn has_place(&self) -> bool {
         match self.connection.as_deref() {
             Some(link) if link.has_cursor() => {
                 self.values.cursor.as_ref().is_some_and(|cursor| cursor.for_link().is_some())
             }
             _ => {
-                let outage = self.recipe.as_ref().and_then(|recipe| recipe.outage.as_ref());
+                let outage =
+                    self.reconnect_plan.as_ref().and_then(|reconnect_plan| reconnect_plan.outage.as_ref());
                 outage.is_some_and(|outage| outage.has_place)
             }
         }
@@ -90,8 +92,8 @@ impl User {
         if self.is_member_of(room.id) {
             return;
         }
-        if let Some(recipe) = &mut self.recipe {
-            recipe.interrupted.retain(|interrupted| interrupted.id != room.id);
+        if let Some(reconnect_plan) = &mut self.reconnect_plan {
+            reconnect_plan.interrupted.retain(|interrupted| interrupted.id != room.id);
         }
         let joined = Joined { member: self.values.member, room: room.id, at: self.now(), resumes };
         self.shard.recorder.borrow_mut().ledger().joined.push(joined);
@@ -102,8 +104,8 @@ impl User {
 
     pub(super) fn leave_room(&mut self, name: &str) {
         let room = self.shard.shared.rooms.named(name);
-        if let Some(recipe) = &mut self.recipe {
-            recipe.left(room.id);
+        if let Some(reconnect_plan) = &mut self.reconnect_plan {
+            reconnect_plan.left(room.id);
         }
         if self.memberships().leave(room.id) {
             let left = Left { member: self.values.member, room: room.id, at: self.now(), interrupted: false };
@@ -120,10 +122,13 @@ impl User {
         let shard = Rc::clone(&self.shard);
         let may_resume = comes_back && shard.plan().reconnect.is_some_and(|plan| plan.resume);
         for room in memberships.joined.drain(..) {
-            let recipe = self.recipe.as_mut().filter(|recipe| may_resume && recipe.resumes(room.id));
-            let interrupted = recipe.is_some();
-            if let Some(recipe) = recipe {
-                recipe.interrupted.push(Arc::clone(&room));
+            let reconnect_plan = self
+                .reconnect_plan
+                .as_mut()
+                .filter(|reconnect_plan| may_resume && reconnect_plan.resumes(room.id));
+            let interrupted = reconnect_plan.is_some();
+            if let Some(reconnect_plan) = reconnect_plan {
+                reconnect_plan.interrupted.push(Arc::clone(&room));
             }
             let left = Left { member: self.values.member, room: room.id, at: now, interrupted };
             shard.recorder.borrow_mut().ledger().left.push(left);

@@ -1,9 +1,10 @@
 //! Steps of one user at the same time.
 //!
-//! Each branch is walked by a user of its own, with its own operation under way, its own loops and its own HTTP connection.
-//! What makes it the same user — variables, cookies, what the processor knows of it — exists once: it lies with the user that
-//! split, and is lent to the branch that is being polled until that one waits ([`User::take_up`], [`User::put_down`]). So a
-//! value captured in one branch is there for the next step of every other, and no step knows that it is in a branch.
+//! Each branch is walked by a user of its own, with its own operation under way, its own loops and its own HTTP
+//! connection. What makes it the same user — variables, cookies, what the processor knows of it — exists once: it lies
+//! with the user that split, and is lent to the branch that is being polled until that one waits ([`User::take_up`],
+//! [`User::put_down`]). So a value captured in one branch is there for the next step of every other, and no step knows
+//! that it is in a branch.
 
 use sonagi_measure::At;
 use sonagi_measure::recorder::Counter;
@@ -24,7 +25,7 @@ const NEVER: At = At(i64::MAX / 2);
 
 /// Where a user split into branches.
 pub(crate) struct Fork {
-    /// What branches share, while one of them is polled and has not taken it up; something hollow else.
+    /// The values that branches share, while one of them is polled and has not taken them; placeholders otherwise.
     lent: RefCell<Lent>,
     /// The branch being polled has it.
     is_taken: Cell<bool>,
@@ -65,7 +66,8 @@ struct Branches<'p> {
 }
 
 impl User {
-    /// Takes all branches, so many at a time, and goes on when the last one has ended. The first that fails fails the user.
+    /// Takes all branches, so many at a time, and goes on when the last one has ended. The first that fails fails the
+    /// user.
     pub(super) async fn parallel(&mut self, parallel: &Parallel) -> Result<(), Halt> {
         let lent = RefCell::new(Lent { values: self.values.hollow(), jar: Jar::default() });
         let outer = self.fork.clone();
@@ -117,7 +119,8 @@ impl User {
         }
     }
 
-    /// Before a branch goes on: what it shares with the others is its own until it waits again. Its loops are in any case.
+    /// Before a branch goes on: what it shares with the others is its own until it waits again. Its loops are in any
+    /// case.
     pub(super) fn take_up(&mut self) {
         self.change_hands(true);
     }
@@ -167,7 +170,7 @@ impl Branches<'_> {
                 Err(halt) => {
                     self.outcome = self.outcome.and(Err(halt));
                     self.fork.is_over.set(true);
-                    // Those that only wait hear of it now.
+                    // Branches that only wait are told now.
                     index = 0;
                 }
             }

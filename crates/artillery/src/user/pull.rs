@@ -59,7 +59,7 @@ impl User {
         let (net, now) = (Rc::clone(&self.shard.net), Rc::clone(&self.shard.clock_reader));
         let opening = pin!(PollLink::open(&net, now, request));
         let link = self.opened(begun, limit, opening).await?;
-        self.mail.record_polls(step.again);
+        self.inbox.record_polls(step.again);
         let outcome = link.first_status().map_or(Outcome::Ok, Outcome::Status);
         self.connected(link);
         self.succeed(begun, None, outcome);
@@ -78,8 +78,8 @@ impl User {
         Ok((origin, path, headers, cookie))
     }
 
-    /// A message to a room by HTTP: its status is its acknowledgement. Redirects are answers like any other: what they lead
-    /// to would not be the message's own.
+    /// A message to a room by HTTP: its status is its acknowledgement. Redirects are answers like any other: what they
+    /// lead to would not be the message's own.
     pub(super) async fn publish(&mut self, step: &HttpStep) -> Result<(), Halt> {
         let begun = self.begin(step.operation);
         let written = self.written(step);
@@ -88,7 +88,7 @@ impl User {
         let attempt = self.attempt(begun, step, &origin, &encoded).await;
         let is_taken = matches!(&attempt, Attempt { waited: Ok(Waited::Done(Ok(response))), .. }
             if response.status < 300);
-        // What no connection took was not sent. What was cut off half way may have been.
+        // A message that no connection took was not sent. One cut off half way may have been.
         if let Some(left) = attempt.left(self.now()) {
             // Neither the pool's queue nor a handshake before it is time in which it was under way.
             self.note_sent(stamp, Begun { started: left, ..begun }, Some(is_taken));

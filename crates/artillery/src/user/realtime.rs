@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use super::evidence::{Evidence, compare, excerpt, keep};
-use super::mail::{Answer, Awaited};
+use super::inbox::{AwaitedAnswer, AwaitedEvent};
 use super::refusal::is_refusal;
 use super::{Begun, Halt, User, Waited, after};
 use crate::names::{self, FAILED_MATCH, WRONG_DATA};
@@ -85,7 +85,7 @@ impl User {
         let outgoing = self.prepared(begun, outgoing.map_err(Failed::from))?;
         let stamp = self.values.take_stamp();
         if step.response.is_some() {
-            self.mail.await_answer(Awaited::Any);
+            self.inbox.await_answer(AwaitedEvent::Any);
         }
         let link: &mut WebsocketLink = self.needed_link(begun, "a WebSocket")?;
         match &outgoing {
@@ -93,7 +93,7 @@ impl User {
             Outgoing::Binary(bytes) => link.send_binary(bytes),
         }
         let sent = self.flush(begun).await;
-        // What it waits for is the only acknowledgement there is.
+        // The response it waits for is the only acknowledgement.
         let acked = if step.response.is_some() && sent.is_ok() { None } else { Some(sent.is_ok()) };
         self.note_sent(stamp, begun, acked);
         sent?;
@@ -106,7 +106,7 @@ impl User {
         let answered = self.answer(begun, awaited, Failure::Timeout).await;
         // The kernel took it; without its answer nobody can say what the target got of it.
         self.note_settled(stamp, answered.is_ok());
-        self.mail.stop_awaiting();
+        self.inbox.stop_awaiting();
         answered
     }
 
@@ -134,7 +134,7 @@ impl User {
     }
 
     fn has_namespace(&self, namespace: &str) -> bool {
-        self.connection.is_some() && self.mail.is_connected(namespace)
+        self.connection.is_some() && self.inbox.is_connected(namespace)
     }
 
     /// Opens the namespace, and the session unless it is open.
@@ -171,9 +171,9 @@ impl User {
     }
 
     async fn await_namespace(&mut self, begun: Begun, namespace: &str, limit: Duration) -> Result<(), Halt> {
-        let settled = |user: &mut User, _: &mut std::task::Context<'_>| match user.mail.take_refusal() {
+        let settled = |user: &mut User, _: &mut std::task::Context<'_>| match user.inbox.take_refusal() {
             Some(refusal) => Some(Err(refusal)),
-            None if user.mail.is_connected(namespace) => Some(Ok(())),
+            None if user.inbox.is_connected(namespace) => Some(Ok(())),
             None => None,
         };
         match self.wait(after(begun.started, limit), settled).await? {
@@ -216,13 +216,13 @@ impl User {
         let message = self.event_text(step).map_err(Failed::from);
         let (array, attachments) = self.prepared(begun, message)?;
         let stamp = self.values.take_stamp();
-        let ack = step.acknowledge.as_ref().map(|_| self.mail.draw_ack());
+        let ack = step.acknowledge.as_ref().map(|_| self.inbox.draw_ack());
         if let Some(id) = ack {
-            self.mail.await_answer(Awaited::Ack(id));
+            self.inbox.await_answer(AwaitedEvent::Ack(id));
         } else if let Some((event, _)) = &step.response {
             let event = self.values.text(event);
             let event = self.prepared(begun, event.map_err(Failed::from))?;
-            self.mail.await_answer(Awaited::Event(event));
+            self.inbox.await_answer(AwaitedEvent::Event(event));
         }
         let link: &mut SocketioLink = self.needed_link(begun, "a Socket.IO session")?;
         link.emit(&namespace, ack, &array, &attachments);
@@ -235,7 +235,7 @@ impl User {
         let answered = match (&step.acknowledge, &step.response) {
             (Some(awaited), _) => {
                 let answered = self.answer(begun, awaited, Failure::AckTimeout).await;
-                self.note_settled(stamp, self.mail.was_acknowledged());
+                self.note_settled(stamp, self.inbox.was_acknowledged());
                 answered
             }
             (None, Some((_, awaited))) => {
@@ -248,7 +248,7 @@ impl User {
                 return Ok(());
             }
         };
-        self.mail.stop_awaiting();
+        self.inbox.stop_awaiting();
         answered
     }
 
@@ -275,14 +275,14 @@ impl User {
         let begun = self.begin(step.operation);
         let event = step.event.as_ref().map(|event| self.values.text(event)).transpose();
         let event = self.prepared(begun, event.map_err(Failed::from))?;
-        self.mail.await_answer(event.map_or(Awaited::Any, Awaited::Event));
+        self.inbox.await_answer(event.map_or(AwaitedEvent::Any, AwaitedEvent::Event));
         let met = self.answer(begun, &step.awaited, Failure::ExpectationMissed).await;
-        self.mail.stop_awaiting();
+        self.inbox.stop_awaiting();
         met
     }
 
-    /// Waits for an answer that fits, and keeps what the script wants of it. An acknowledgement has one chance; of other
-    /// messages those that do not fit are passed over.
+    /// Waits for an answer that fits, and keeps what the script wants of it. An acknowledgement has one chance; of
+    /// other messages those that do not fit are passed over.
     pub(super) async fn answer(
         &mut self,
         begun: Begun,
@@ -295,7 +295,7 @@ impl User {
         loop {
             // An `expect` outlives the loss of its connection: what it waits for may be replayed.
             let until = self.next_attempt().map_or(limit, |next| next.min(limit));
-            let answer = match self.wait(until, |user, _| user.mail.take_answer()).await {
+            let answer = match self.wait(until, |user, _| user.inbox.take_answer()).await {
                 Ok(Waited::Done(answer)) => answer,
                 Ok(Waited::Elapsed) if self.now() < limit => {
                     self.mend().await?;
@@ -322,7 +322,7 @@ impl User {
         &mut self,
         awaited: &plan::Awaited,
         wanted: Option<&Value>,
-        answer: &Answer,
+        answer: &AwaitedAnswer,
     ) -> Result<(), Objection> {
         let is_any = wanted.is_none() && awaited.captures.is_empty() && awaited.matches.is_empty();
         if is_any && !awaited.confirms {
@@ -355,14 +355,14 @@ impl User {
 
     pub(super) fn timed_out(&mut self, begun: Begun, limit: Duration, failure: Failure) -> Halt {
         let awaits_event = failure == Failure::Timeout && self.is_under_way(OperationKind::SocketioRequest);
-        // As an acknowledgement that does not come.
+        // Like an acknowledgement that does not come.
         let acknowledged = names::failure(Failure::AckTimeout);
         let called = if awaits_event { &*acknowledged } else { "" };
         let detail = format!("nothing within {} ms", limit.as_millis());
         self.fail_called(begun, Some(limit), failure, called, detail)
     }
 
-    /// What a step needs before it can begin in earnest, or its failure.
+    /// The prepared inputs of a step, or its failure.
     pub(super) fn prepared<T>(&mut self, begun: Begun, made: Result<T, Failed>) -> Result<T, Halt> {
         made.map_err(|failed| self.fail(begun, None, failed.failure, failed.detail))
     }
@@ -371,7 +371,7 @@ impl User {
 /// Why an answer will not do.
 struct Objection {
     failure: Failure,
-    /// What Artillery counts it by; empty: by its failure.
+    /// The name under which Artillery counts it; empty: its failure's.
     called: &'static str,
     why: String,
 }

@@ -11,9 +11,9 @@
 //! | anything else | has failed, with the class of the loss | goes on with the next step |
 //! | an attempt | the attempt has failed | waits for the next one |
 //!
-//! A step that sends waits for the connection within its own time limit. The `reconnect` operation lasts from the loss to
-//! the last subscription's confirmation; what the attempts do is timed as in the flow. A user whose attempts are used up
-//! fails. A user that leaves does not reconnect.
+//! A step that sends waits for the connection within its own time limit. The `reconnect` operation lasts from the loss
+//! to the last subscription's confirmation; what the attempts do is timed as in the flow. A user whose attempts are
+//! used up fails. A user that leaves does not reconnect.
 
 use sonagi_measure::At;
 use sonagi_measure::ledger::Left;
@@ -25,37 +25,37 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::mail::Aside;
-use super::recipe::{Opening, Outage, Recipe};
+use super::inbox::Aside;
+use super::reconnect_plan::{Outage, ReconnectPlan, ReopenStep};
 use super::{Begun, Halt, User, after};
 use crate::plan::{Reconnect, SocketioConnect, Step, Subscribe};
 use sonagi_engine::delivery::Room;
 use sonagi_transport::link::{Recovery, SocketioLink};
 
-/// What of the flow's step an attempt must not disturb.
+/// The state of the flow's step that an attempt must not disturb.
 struct Suspended {
     due: At,
     under_way: Option<Begun>,
-    mail: Aside,
+    inbox: Aside,
     loops: usize,
     room: Option<Arc<Room>>,
 }
 
 impl User {
-    /// The user's recipe; None in runs that never reconnect.
-    pub(super) fn recipe(&mut self) -> Option<&mut Recipe> {
+    /// The user's plan; None in runs that never reconnect.
+    pub(super) fn reconnect_plan(&mut self) -> Option<&mut ReconnectPlan> {
         self.shard.plan().reconnect?;
-        Some(&mut **self.recipe.get_or_insert_default())
+        Some(&mut **self.reconnect_plan.get_or_insert_default())
     }
 
     /// Whether the connection is lost and will be opened again.
     pub(super) fn is_out(&self) -> bool {
-        self.recipe.as_ref().is_some_and(|recipe| recipe.outage.is_some())
+        self.reconnect_plan.as_ref().is_some_and(|reconnect_plan| reconnect_plan.outage.is_some())
     }
 
     /// Whether the steps being taken are those of an attempt.
     pub(super) fn is_reconnecting(&self) -> bool {
-        self.recipe.as_ref().is_some_and(|recipe| recipe.is_reconnecting)
+        self.reconnect_plan.as_ref().is_some_and(|reconnect_plan| reconnect_plan.is_reconnecting)
     }
 
     /// Whether an attempt under way is to take up where the connection before it broke off.
@@ -70,10 +70,10 @@ impl User {
         cursor.for_link().map(str::to_owned)
     }
 
-    /// What the server may know this namespace's session by, in an attempt that resumes.
+    /// The session of this namespace that the server may know, in an attempt that resumes.
     pub(super) fn known_session(&self, namespace: &str) -> Option<Recovery> {
-        let recipe = self.recipe.as_ref().filter(|_| self.is_resuming())?;
-        recipe.recoveries.iter().find(|recovery| *recovery.namespace == *namespace).cloned()
+        let reconnect_plan = self.reconnect_plan.as_ref().filter(|_| self.is_resuming())?;
+        reconnect_plan.recoveries.iter().find(|recovery| *recovery.namespace == *namespace).cloned()
     }
 
     /// A namespace was opened in an attempt: did the server know its session?
@@ -81,29 +81,36 @@ impl User {
         let recoveries = self.link::<SocketioLink>().map_or(&[][..], |link| link.recoveries());
         let same = |recovery: &Recovery| recovery.is_recovered && *recovery.namespace == *namespace;
         let is_recovered = recoveries.iter().any(same);
-        if let Some(recipe) = self.recipe.as_mut().filter(|recipe| recipe.is_reconnecting) {
-            recipe.is_recovered = Some(is_recovered && recipe.is_recovered != Some(false));
+        if let Some(reconnect_plan) =
+            self.reconnect_plan.as_mut().filter(|reconnect_plan| reconnect_plan.is_reconnecting)
+        {
+            reconnect_plan.is_recovered = Some(is_recovered && reconnect_plan.is_recovered != Some(false));
         }
     }
 
     /// Whether the user means to come back should its connection end now.
     pub(super) fn comes_back(&self) -> bool {
         let Some(plan) = &self.shard.plan().reconnect else { return false };
-        let has_recipe = self.recipe.as_ref().is_some_and(|recipe| !recipe.is_empty());
-        !self.is_leaving && has_recipe && (plan.is_automatic || self.is_out())
+        let has_reconnect_plan =
+            self.reconnect_plan.as_ref().is_some_and(|reconnect_plan| !reconnect_plan.is_empty());
+        !self.is_leaving && has_reconnect_plan && (plan.is_automatic || self.is_out())
     }
 
     /// When the next attempt is due; None while there is nothing to attempt.
     pub(super) fn next_attempt(&self) -> Option<At> {
-        let recipe = self.recipe.as_ref().filter(|recipe| !recipe.is_reconnecting)?;
-        recipe.outage.as_ref().map(|outage| outage.next)
+        let reconnect_plan =
+            self.reconnect_plan.as_ref().filter(|reconnect_plan| !reconnect_plan.is_reconnecting)?;
+        reconnect_plan.outage.as_ref().map(|outage| outage.next)
     }
 
     /// The connection is gone and shall come back. `floor` is what the server asked for.
     pub(super) fn begin_outage(&mut self, floor: Option<Duration>) {
         let (now, has_place) = (self.now(), self.values.cursor.is_some());
-        let (Some(plan), Some(recipe)) = (self.shard.plan().reconnect, self.recipe.as_mut()) else { return };
-        let outage = recipe.outage.get_or_insert_with(|| {
+        let (Some(plan), Some(reconnect_plan)) = (self.shard.plan().reconnect, self.reconnect_plan.as_mut())
+        else {
+            return;
+        };
+        let outage = reconnect_plan.outage.get_or_insert_with(|| {
             let mut outage = Box::new(Outage { has_place, ..Outage::new(now, floor.unwrap_or_default()) });
             outage.wait(&plan, now, &mut self.values.rng);
             outage
@@ -118,7 +125,8 @@ impl User {
         }
     }
 
-    /// Whether what is under way does not mind that the connection is gone: a request has one of its own, a function none.
+    /// Whether what is under way does not mind that the connection is gone: a request has one of its own, a function
+    /// none.
     pub(super) fn outlives_loss(&self) -> bool {
         self.is_split || self.is_under_way(OperationKind::Http) || self.is_under_way(OperationKind::Function)
     }
@@ -193,8 +201,8 @@ impl User {
 
     /// The step of that name: cuts the connection, if there is one, and opens it again at once.
     pub(super) async fn reconnect(&mut self) -> Result<(), Halt> {
-        if self.recipe().is_none_or(|recipe| recipe.is_empty()) {
-            let why = match self.recipe().is_some_and(|recipe| recipe.was_closed) {
+        if self.reconnect_plan().is_none_or(|reconnect_plan| reconnect_plan.is_empty()) {
+            let why = match self.reconnect_plan().is_some_and(|reconnect_plan| reconnect_plan.was_closed) {
                 true => "the flow has closed its own (disconnect)",
                 false => "none was opened before",
             };
@@ -202,9 +210,9 @@ impl User {
             return Err(self.note_failure(None, Failure::NotConnected, detail));
         }
         let (now, has_place) = (self.now(), self.values.cursor.is_some());
-        if let Some(recipe) = self.recipe() {
+        if let Some(reconnect_plan) = self.reconnect_plan() {
             let outage = || Box::new(Outage { has_place, ..Outage::new(now, Duration::ZERO) });
-            let outage = recipe.outage.get_or_insert_with(outage);
+            let outage = reconnect_plan.outage.get_or_insert_with(outage);
             outage.next = now;
         }
         self.doubt_unanswered(now);
@@ -215,12 +223,12 @@ impl User {
         Ok(())
     }
 
-    /// One attempt. `Ok`: the connection is back, or another attempt is planned. Boxed, and of no type of its own: it takes
-    /// steps, and steps make attempts.
+    /// Makes one attempt. `Ok`: the connection is back, or another attempt is planned. Boxed, without a type of its
+    /// own: it takes steps, and steps make attempts.
     fn try_again(&mut self) -> Pin<Box<dyn Future<Output = Result<(), Halt>> + '_>> {
         Box::pin(async move {
             let suspended = self.suspend();
-            let taken = self.take_recipe().await;
+            let taken = self.reopen().await;
             self.resume(suspended);
             match taken {
                 Ok(()) if self.connection.is_some() => {
@@ -236,44 +244,48 @@ impl User {
     fn suspend(&mut self) -> Suspended {
         let now = self.now();
         self.lost = None;
-        if let Some(recipe) = &mut self.recipe {
-            recipe.is_reconnecting = true;
-            recipe.is_recovered = None;
+        if let Some(reconnect_plan) = &mut self.reconnect_plan {
+            reconnect_plan.is_reconnecting = true;
+            reconnect_plan.is_recovered = None;
         }
         Suspended {
             due: std::mem::replace(&mut self.due, now),
             under_way: self.under_way.take(),
-            mail: self.mail.set_aside(),
+            inbox: self.inbox.set_aside(),
             loops: self.values.loops.len(),
             room: self.values.room.clone(),
         }
     }
 
     fn resume(&mut self, suspended: Suspended) {
-        let Suspended { due, under_way, mail, loops, room } = suspended;
-        if let Some(recipe) = &mut self.recipe {
-            recipe.is_reconnecting = false;
-            recipe.close_entry();
+        let Suspended { due, under_way, inbox, loops, room } = suspended;
+        if let Some(reconnect_plan) = &mut self.reconnect_plan {
+            reconnect_plan.is_reconnecting = false;
+            reconnect_plan.close_entry();
         }
         self.values.hides_cursor = false;
         self.values.loops.truncate(loops);
         self.values.room = room;
-        self.mail.put_back(mail);
+        self.inbox.put_back(inbox);
         (self.due, self.under_way) = (due, under_way);
     }
 
     /// Takes the steps that led to the connection once more.
-    async fn take_recipe(&mut self) -> Result<(), Halt> {
-        let Some(recipe) = &self.recipe else { return Ok(()) };
-        let (openings, subscriptions) = (recipe.openings.clone(), recipe.subscriptions.clone());
+    async fn reopen(&mut self) -> Result<(), Halt> {
+        let Some(reconnect_plan) = &self.reconnect_plan else { return Ok(()) };
+        let (openings, subscriptions) =
+            (reconnect_plan.openings.clone(), reconnect_plan.subscriptions.clone());
         self.values.hides_cursor = !self.is_resuming();
         for opening in openings {
             match opening {
-                Opening::Step(step) => self.take(&step).await?,
-                Opening::Namespace(how, namespace) => self.open_namespace(&how, &namespace).await?,
+                ReopenStep::Step(step) => self.take(&step).await?,
+                ReopenStep::Namespace(how, namespace) => self.open_namespace(&how, &namespace).await?,
             }
         }
-        let is_recovered = self.recipe.as_ref().is_some_and(|recipe| recipe.is_recovered == Some(true));
+        let is_recovered = self
+            .reconnect_plan
+            .as_ref()
+            .is_some_and(|reconnect_plan| reconnect_plan.is_recovered == Some(true));
         if is_recovered {
             self.rejoin_all();
         }
@@ -281,8 +293,8 @@ impl User {
             if is_recovered && subscription.is_confirmed() {
                 continue;
             }
-            if let Some(recipe) = &mut self.recipe {
-                recipe.resubscribe(at);
+            if let Some(reconnect_plan) = &mut self.reconnect_plan {
+                reconnect_plan.resubscribe(at);
             }
             self.values.hides_cursor = !(self.is_resuming() && subscription.of.resumes);
             let loops = self.values.loops.len();
@@ -296,7 +308,10 @@ impl User {
 
     /// The server knew the session: its subscriptions stand, and what was missed has come.
     fn rejoin_all(&mut self) {
-        let rooms = self.recipe.as_mut().map(|recipe| std::mem::take(&mut recipe.interrupted));
+        let rooms = self
+            .reconnect_plan
+            .as_mut()
+            .map(|reconnect_plan| std::mem::take(&mut reconnect_plan.interrupted));
         for room in rooms.unwrap_or_default() {
             self.join_room(room, true);
         }
@@ -304,7 +319,11 @@ impl User {
 
     fn is_back(&mut self) {
         let Some(plan) = self.shard.plan().reconnect else { return };
-        let Some(outage) = self.recipe.as_mut().and_then(|recipe| recipe.outage.take()) else { return };
+        let Some(outage) =
+            self.reconnect_plan.as_mut().and_then(|reconnect_plan| reconnect_plan.outage.take())
+        else {
+            return;
+        };
         let (planned, started, ended) = (outage.since, outage.since, self.now());
         let timing = Timing { planned, started, first_byte: None, ended };
         let mut recorder = self.shard.recorder.borrow_mut();
@@ -322,8 +341,9 @@ impl User {
         self.shard.count(Counter::ReconnectsFailed, 1);
         let now = self.now();
         let Some(plan) = self.shard.plan().reconnect else { return Err(Halt::Failed) };
-        let User { recipe, values, .. } = self;
-        let Some(outage) = recipe.as_mut().and_then(|recipe| recipe.outage.as_mut()) else {
+        let User { reconnect_plan, values, .. } = self;
+        let Some(outage) = reconnect_plan.as_mut().and_then(|reconnect_plan| reconnect_plan.outage.as_mut())
+        else {
             return Err(Halt::Failed);
         };
         outage.failed += 1;
@@ -338,11 +358,13 @@ impl User {
 
     /// The connection stays lost, and with it the user.
     fn give_up(&mut self, plan: Reconnect, now: At) -> Halt {
-        let Some(outage) = self.recipe.as_mut().and_then(|recipe| recipe.outage.take()) else {
+        let Some(outage) =
+            self.reconnect_plan.as_mut().and_then(|reconnect_plan| reconnect_plan.outage.take())
+        else {
             return Halt::Failed;
         };
         self.give_up_rooms();
-        let none = || (Failure::NotConnected, "no step of the recipe opened a connection".to_owned());
+        let none = || (Failure::NotConnected, "no step of the reconnect plan opened a connection".to_owned());
         let Outage { since: planned, failed, last, .. } = *outage;
         let (failure, detail) = last.unwrap_or_else(none);
         let started = planned;
@@ -355,10 +377,10 @@ impl User {
         Halt::Failed
     }
 
-    /// What was interrupted has ended: the ledger need not wait for it.
+    /// Ends the interrupted memberships: the ledger need not wait for them.
     pub(super) fn give_up_rooms(&mut self) {
-        let Some(recipe) = &mut self.recipe else { return };
-        let rooms = std::mem::take(&mut recipe.interrupted);
+        let Some(reconnect_plan) = &mut self.reconnect_plan else { return };
+        let rooms = std::mem::take(&mut reconnect_plan.interrupted);
         let (member, at, shard) = (self.values.member, self.now(), Rc::clone(&self.shard));
         for room in rooms {
             let left = Left { member, room: room.id, at, interrupted: false };
@@ -370,15 +392,17 @@ impl User {
     pub(super) fn forget_connection(&mut self) {
         self.give_up_rooms();
         self.values.cursor = None;
-        if let Some(recipe) = &mut self.recipe {
-            recipe.start_anew();
+        if let Some(reconnect_plan) = &mut self.reconnect_plan {
+            reconnect_plan.start_anew();
         }
     }
 
     /// A step of the flow closes the connection.
     pub(super) fn close_for_good(&mut self) {
-        if let Some(recipe) = self.recipe().filter(|recipe| !recipe.is_empty()) {
-            recipe.was_closed = true;
+        if let Some(reconnect_plan) =
+            self.reconnect_plan().filter(|reconnect_plan| !reconnect_plan.is_empty())
+        {
+            reconnect_plan.was_closed = true;
         }
         self.forget_connection();
     }
@@ -395,15 +419,15 @@ impl User {
         if self.connection.is_none() {
             self.forget_connection();
         }
-        if let Some(recipe) = self.recipe() {
-            recipe.open(Opening::Step(Arc::clone(step)));
+        if let Some(reconnect_plan) = self.reconnect_plan() {
+            reconnect_plan.open(ReopenStep::Step(Arc::clone(step)));
         }
     }
 
     /// An emit is about to open a namespace.
     pub(super) fn note_namespace(&mut self, how: &Arc<SocketioConnect>, namespace: &str) {
-        if let Some(recipe) = self.recipe() {
-            recipe.remember(Opening::Namespace(Arc::clone(how), namespace.into()));
+        if let Some(reconnect_plan) = self.reconnect_plan() {
+            reconnect_plan.remember(ReopenStep::Namespace(Arc::clone(how), namespace.into()));
         }
     }
 
@@ -412,16 +436,16 @@ impl User {
         self.values.hides_cursor = true;
         self.ask(subscribe);
         let innermost = self.values.innermost().map(Box::new);
-        if let Some(recipe) = self.recipe() {
-            recipe.subscribe(subscribe, innermost);
+        if let Some(reconnect_plan) = self.reconnect_plan() {
+            reconnect_plan.subscribe(subscribe, innermost);
         }
     }
 
     /// The steps of an opening or a subscription are over.
     pub(super) fn close_entry(&mut self) {
         self.values.hides_cursor = false;
-        if let Some(recipe) = &mut self.recipe {
-            recipe.close_entry();
+        if let Some(reconnect_plan) = &mut self.reconnect_plan {
+            reconnect_plan.close_entry();
         }
     }
 
@@ -431,8 +455,9 @@ impl User {
         if plan.processor.is_some() || plan.http.by_address {
             self.last_failure = Some(Box::new((failure, detail.to_owned())));
         }
-        let recipe = self.recipe.as_mut().filter(|recipe| recipe.is_reconnecting);
-        if let Some(outage) = recipe.and_then(|recipe| recipe.outage.as_mut()) {
+        let reconnect_plan =
+            self.reconnect_plan.as_mut().filter(|reconnect_plan| reconnect_plan.is_reconnecting);
+        if let Some(outage) = reconnect_plan.and_then(|reconnect_plan| reconnect_plan.outage.as_mut()) {
             outage.last = Some((failure, detail.to_owned()));
         }
     }

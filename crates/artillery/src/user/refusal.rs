@@ -1,9 +1,10 @@
 //! Whether the acknowledgement of a join refuses it.
 //!
 //! Services word a refusal as they like. Only what nobody says by mistake counts: `{ok: false}`, `{success: false}`,
-//! `{status: "error"}`, an `error` or `err` that says something (a text, an object, `true`), `false` alone, or, as callbacks of
-//! Node have it, an error object (with a `message`, an `error`, an `err` or a `code`) before a result that is not there. A text
-//! says neither yes nor no, not even before `null`: `("joined", null)` is as common as `("forbidden", null)`.
+//! `{status: "error"}`, an `error` or `err` that says something (a text, an object, `true`), `false` alone, or, as
+//! callbacks of Node have it, an error object (with a `message`, an `error`, an `err` or a `code`) before a result that
+//! is not there. A text says neither yes nor no, not even before `null`: `("joined", null)` is as common as
+//! `("forbidden", null)`.
 
 use serde_json::{Map, Value};
 

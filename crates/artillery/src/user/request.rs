@@ -1,8 +1,8 @@
 //! The HTTP step: a request written, sent, followed through redirects, examined.
 //!
 //! Most steps go to an origin the plan knows: their bytes are prepared ([`crate::plan::Prepared`]), the user fills the
-//! holes. The long way, by a [`Request`] in parts, is for the others and for what follows a redirect; it is boxed, so that
-//! the usual step stays small while it waits.
+//! holes. The long way, by a [`Request`] in parts, is for the others and for what follows a redirect; it is boxed, so
+//! that the usual step stays small while it waits.
 
 use bytes::Bytes;
 use sonagi_measure::At;
@@ -21,7 +21,7 @@ use crate::plan::prepared::Layout;
 use crate::plan::{Body, HttpStep, address, basic, content_type, keep, own_headers};
 use crate::values::Unfilled;
 use sonagi_transport::http::{self, ACCEPTED, Client, Encoded, Request, Response};
-use sonagi_transport::net::{Dialing, Failed, Opening, Origin};
+use sonagi_transport::net::{Dialing, Failed, OpeningTimes, Origin};
 
 /// Redirects followed in a row, as browsers limit them.
 const MAX_REDIRECTS: usize = 20;
@@ -121,7 +121,7 @@ impl User {
         self.exchange(begun, step, origin, &encoded).await
     }
 
-    /// One request and its response, within the step's time limit.
+    /// Exchanges a request and its response, within the step's time limit.
     async fn exchange(
         &mut self,
         begun: Begun,
@@ -133,7 +133,7 @@ impl User {
         self.response(begun, step, origin, attempt)
     }
 
-    /// One request, and what came of it within the step's time limit.
+    /// Makes a request, and returns its result within the step's time limit.
     pub(super) async fn attempt(
         &mut self,
         begun: Begun,
@@ -248,7 +248,7 @@ impl User {
         let plan = shard.plan();
         let nowhere = || Unfilled("the address is a variable that has no value".to_owned());
         let mut url = address::joined(&plan.target, &self.values.given(&step.url)?.ok_or_else(nowhere)?);
-        // What follows the path: a fragment is not sent, and blanks around a URL are not part of it.
+        // A fragment is not sent, and blanks around a URL are not part of it.
         url.truncate(url.find('#').unwrap_or(url.len()));
         url.truncate(url.trim_end().len());
         // An empty query is none.
@@ -299,17 +299,18 @@ impl User {
     }
 }
 
-/// `http.extendedMetrics`: what the connection of a response had taken to open, told with each response as Artillery does.
-fn note_opening(recorder: &mut Recorder, opening: Opening, at: At) {
+/// `http.extendedMetrics`: what the connection of a response had taken to open, told with each response as Artillery
+/// does.
+fn note_opening(recorder: &mut Recorder, opening: OpeningTimes, at: At) {
     let parts = [("http.dns", opening.name_us), ("http.tcp", opening.tcp_us), ("http.tls", opening.tls_us)];
     for (name, us) in parts {
         recorder.observe((Kind::Trend, Unit::Milliseconds), name, f64::from(us) / 1e3, at);
     }
 }
 
-/// Why a request got no response in time. One that spent half of its limit waiting for a connection says more of the pool
-/// than of the target: waiters come to their turn in order, at the latest when the one before gives up, and then have
-/// only a moment left for the target.
+/// Why a request got no response in time. One that spent half of its limit waiting for a connection says more of the
+/// pool than of the target: waiters come to their turn in order, at the latest when the one before gives up, and then
+/// have only a moment left for the target.
 fn timed_out(
     step: &HttpStep,
     origin: &Origin,
@@ -331,7 +332,7 @@ fn timed_out(
     (Failure::PoolExhausted, detail)
 }
 
-/// What came of a request.
+/// The result of a request.
 pub(super) struct Attempt {
     pub(super) waited: Result<Waited<Result<Response, Failed>>, Halt>,
     /// Bytes that left for it, as far as is known.
@@ -344,8 +345,8 @@ pub(super) struct Attempt {
 }
 
 impl Attempt {
-    /// When a message went to the target; None if nothing of it did. One that was cut off half way, before `now`, has no
-    /// instant of its own.
+    /// When a message went to the target; None if nothing of it did. One that was cut off half way, before `now`, has
+    /// no instant of its own.
     pub(super) fn left(&self, now: At) -> Option<At> {
         self.left.or((self.sent > 0).then_some(now))
     }

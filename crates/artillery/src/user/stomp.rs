@@ -7,7 +7,7 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::time::Duration;
 
-use super::mail::Awaited;
+use super::inbox::AwaitedEvent;
 use super::{Begun, Halt, User, Waited, after};
 use crate::plan::{StompConnect, StompSend, StompSubscribe, Template, address};
 use crate::values::Outgoing;
@@ -50,7 +50,7 @@ impl User {
         let begun = self.begin(step.operation);
         let rendered = self.frame_head(&step.destination, &step.headers);
         let (destination, headers) = self.prepared(begun, rendered)?;
-        let receipt = step.receipt.then(|| self.mail.await_receipt());
+        let receipt = step.receipt.then(|| self.inbox.await_receipt());
         let queued = self.stomp(begun)?.subscribe(&destination, &headers, step.ack, receipt);
         self.prepared(begun, queued)?;
         self.flush_within(begun, step.timeout).await?;
@@ -66,7 +66,7 @@ impl User {
         self.regain(step.operation, step.timeout).await?;
         let begun = self.begin(step.operation);
         if step.response.is_some() {
-            self.mail.await_answer(Awaited::Any);
+            self.inbox.await_answer(AwaitedEvent::Any);
         }
         let sent = self.send_frame(begun, step).await;
         let answered = match (&step.response, sent) {
@@ -78,7 +78,7 @@ impl User {
             (_, Err(halt)) => Err(halt),
         };
         if step.response.is_some() {
-            self.mail.stop_awaiting();
+            self.inbox.stop_awaiting();
         }
         answered
     }
@@ -94,7 +94,7 @@ impl User {
             Outgoing::Text(text) => StompBody::Text(text),
             Outgoing::Binary(bytes) => StompBody::Binary(bytes),
         };
-        let receipt = step.receipt.then(|| self.mail.await_receipt());
+        let receipt = step.receipt.then(|| self.inbox.await_receipt());
         let queued = self.stomp(begun)?.send(&destination, &headers, body, receipt);
         self.prepared(begun, queued)?;
         let sent = self.flush_within(begun, step.timeout).await;
@@ -115,7 +115,7 @@ impl User {
     /// Waits for the receipt asked for last: when it came.
     async fn receipt(&mut self, begun: Begun, limit: Duration) -> Result<At, Halt> {
         let until = after(begun.started, limit);
-        match self.wait(until, |user, _| user.mail.take_receipt()).await? {
+        match self.wait(until, |user, _| user.inbox.take_receipt()).await? {
             Waited::Done(at) => Ok(at.max(begun.started)),
             Waited::Elapsed => Err(self.timed_out(begun, limit, Failure::AckTimeout)),
         }

@@ -1,8 +1,8 @@
-//! What a script's processor knows of a user's variables, and what it is still to be told.
+//! The processor's knowledge of a user's variables, and the changes it must still be told.
 
 use super::LoopValues;
 
-/// What the processor knows of a user.
+/// The processor's knowledge of a user.
 #[derive(Default)]
 pub(crate) struct Acquaintance {
     /// The process it was introduced to; another one knows nothing.
@@ -31,7 +31,7 @@ impl Acquaintance {
         }
     }
 
-    /// What changed since this was asked last.
+    /// The changes since the last call.
     pub(crate) fn take_changed(&mut self) -> Vec<String> {
         std::mem::take(&mut self.changed)
     }

@@ -22,8 +22,8 @@ impl Values {
         }
     }
 
-    /// A value with its holes filled. As in JSON that is sent, members of objects that are nothing are left out, and elements of
-    /// lists become null; None: the whole is nothing.
+    /// A value with its holes filled. As in JSON that is sent, members of objects that are nothing are left out, and
+    /// elements of lists become null; None: the whole is nothing.
     pub(crate) fn filled<'t>(
         &mut self,
         template: &'t ValueTemplate,

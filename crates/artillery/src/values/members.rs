@@ -9,8 +9,8 @@ use super::Values;
 const MAX_INDEX: usize = 10_000;
 
 impl Values {
-    /// Sets a variable, or a member within one (`user.id`, `user[id]`), whoever set that: what else is in it stays. What is not
-    /// there on the way becomes a list where an index follows, else an object.
+    /// Sets a variable, or a member within one (`user.id`, `user[id]`), whoever set that: what else is in it stays.
+    /// What is not there on the way becomes a list where an index follows, else an object.
     pub(crate) fn set_at(&mut self, path: &str, value: Value) {
         let Some(at) = path.find(['.', '[']) else { return self.set(path, value) };
         let (variable, members) = path.split_at(at);
@@ -19,7 +19,7 @@ impl Values {
         self.set(variable, whole);
     }
 
-    /// What was set under this name, of a variable or of one of its members.
+    /// The value set under this name, for a variable or one of its members.
     pub(super) fn captured_at(&self, path: &str) -> Option<Cow<'_, Value>> {
         let mut members = path.split(['.', '[', ']']).filter(|member| !member.is_empty());
         let mut value = self.find(members.next()?)?;

@@ -1,12 +1,12 @@
-//! What a user knows that is secret, and texts without it.
+//! A user's secret values, and texts without them.
 
 use sonagi_measure::secrets::{collect, is_secret, without};
 
 use super::Values;
 
 impl Values {
-    /// A text for an example or a line of ours, without the values of variables that are secret by their names or by where
-    /// they are captured from. What names in the text itself say is secret is masked where examples are kept
+    /// A text for an example or a line of ours, without the values of variables that are secret by their names or by
+    /// where they are captured from. What names in the text itself say is secret is masked where examples are kept
     /// (`sonagi_measure::secrets`).
     pub(crate) fn shown(&self, text: &str) -> String {
         let mut values = Vec::new();
@@ -33,7 +33,7 @@ impl Values {
 #[cfg(test)]
 mod tests {
     use super::super::tests::values;
-    use super::super::{Common, Values};
+    use super::super::{RunValues, Values};
     use crate::plan::{Capture, HttpStep, Loop, Plan, Repeat, Source, Step, Template};
     use serde_json::json;
     use serde_json_path::JsonPath;
@@ -53,7 +53,7 @@ mod tests {
         let body = vec![Step::Http(Box::new(login))];
         let looped = Step::Loop(Loop { body, repeat: Repeat::Forever, pace: None });
         let plan = Plan { before: vec![looped], ..Plan::empty() };
-        let common = Common::new(Arc::new(plan), Vec::new(), 0);
+        let common = RunValues::new(Arc::new(plan), Vec::new(), 0);
         let mut values = Values::new(Rc::new(common), 0, 0, fastrand::Rng::with_seed(1));
         values.set("t", json!("8d2f41c9"));
         values.set("me", json!({ "key": "k-77777777", "name": "ann-lee" }));

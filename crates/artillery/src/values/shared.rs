@@ -3,16 +3,17 @@
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-use super::Common;
+use super::RunValues;
 use crate::plan::Plan;
 
-impl Common {
-    pub(crate) fn new(plan: Arc<Plan>, before: Vec<(String, Value)>, run: u32) -> Common {
+impl RunValues {
+    pub(crate) fn new(plan: Arc<Plan>, before: Vec<(String, Value)>, run: u32) -> RunValues {
         let captured_secrets = plan.captured_secrets();
-        Common { plan, before, run, captured_secrets }
+        RunValues { plan, before, run, captured_secrets }
     }
 
-    /// What is the same for all users: the processor is told of it once. What is nearer to the user hides what is further.
+    /// The values that are the same for all users: the processor is told of them once. Values nearer to the user hide
+    /// further ones.
     pub(crate) fn shared(&self) -> Map<String, Value> {
         let plan = &self.plan;
         let mut shared = Map::from_iter([("target".to_owned(), plan.target.clone().into())]);
@@ -47,7 +48,7 @@ mod tests {
         }
     }
 
-    fn common() -> Rc<Common> {
+    fn common() -> Rc<RunValues> {
         let processor = Processor {
             module: "p.js".into(),
             functions: Vec::new(),
@@ -69,7 +70,7 @@ mod tests {
             ..Plan::empty()
         };
         let before = vec![("token".to_owned(), json!("t-1")), ("word".to_owned(), json!("further"))];
-        Rc::new(Common::new(Arc::new(plan), before, 7))
+        Rc::new(RunValues::new(Arc::new(plan), before, 7))
     }
 
     #[test]

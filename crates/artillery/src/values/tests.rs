@@ -6,7 +6,7 @@ use sonagi_measure::stamp;
 pub(super) fn values(variables: Vec<(&str, Vec<Value>)>, payloads: Vec<Payload>, arrival: u64) -> Values {
     let variables = variables.into_iter().map(|(name, choices)| (name.to_owned(), choices)).collect();
     let plan = Plan { variables, payloads, ..Plan::empty() };
-    let common = Common::new(Arc::new(plan), vec![("token".into(), json!("t-1"))], 7);
+    let common = RunValues::new(Arc::new(plan), vec![("token".into(), json!("t-1"))], 7);
     Values::new(Rc::new(common), 3, arrival, fastrand::Rng::with_seed(1))
 }
 
@@ -160,14 +160,14 @@ fn a_key_may_be_worked_out_and_lists_and_texts_have_a_length() {
 /// The values of a user whose functions may set any variable.
 fn lenient() -> Values {
     let plan = Plan { unset_fails: false, ..Plan::empty() };
-    let common = Common::new(Arc::new(plan), vec![("token".into(), json!("t-1"))], 7);
+    let common = RunValues::new(Arc::new(plan), vec![("token".into(), json!("t-1"))], 7);
     Values::new(Rc::new(common), 3, 0, fastrand::Rng::with_seed(1))
 }
 
 #[test]
 fn what_nothing_can_set_is_undefined_and_any_other_variable_without_a_value_fails_its_user() {
     let plan = Plan { undefined: ["absent".to_owned()].into(), ..Plan::empty() };
-    let common = Common::new(Arc::new(plan), Vec::new(), 7);
+    let common = RunValues::new(Arc::new(plan), Vec::new(), 7);
     let mut values = Values::new(Rc::new(common), 3, 0, fastrand::Rng::with_seed(1));
     assert_eq!(text(&mut values, path("absent", vec![])).unwrap(), "<undefined>");
     assert!(text(&mut values, path("captured", vec![])).is_err());

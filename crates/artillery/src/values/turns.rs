@@ -1,5 +1,5 @@
-//! What the loops around a step offer to templates: `$loopCount`, `$loopElement`. It lives with the loops alone, so a path into
-//! an element, the element by its bare name, and what a function makes of either are always the same value.
+//! The values that the loops around a step offer to templates: `$loopCount`, `$loopElement`. They live with the loops
+//! alone, so a path into an element, the element by its bare name, and a function's changes to either always agree.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ pub(super) const ELEMENT: &str = "$loopElement";
 /// The turn's.
 const COUNT: &str = "$loopCount";
 
-/// What one loop offers.
+/// The values of a loop.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct LoopValues {
     /// From 0, or the first number of a range.
@@ -25,7 +25,7 @@ impl Values {
         self.loops.iter().rev().find_map(|turns| turns.element.as_ref())
     }
 
-    /// What the loops offer at this place, as one.
+    /// The values that the loops offer at this place, combined.
     pub(crate) fn innermost(&self) -> Option<LoopValues> {
         let innermost = self.loops.last()?;
         Some(LoopValues { count: innermost.count, element: self.loop_element().cloned() })

@@ -1,7 +1,8 @@
-//! What is done about variables that have no value.
+//! The treatment of variables without a value.
 //!
-//! A front end that sees every variable demands values ([`crate::plan::Plan::unset_fails`]). Where functions may set any name it
-//! cannot, and users go on as JavaScript would: `undefined` in a text, nothing in an object. What was missing is told once.
+//! A front end that sees every variable demands values ([`crate::plan::Plan::unset_fails`]). Where functions may set
+//! any name it cannot, and users go on as JavaScript would: `undefined` in a text, nothing in an object. What was
+//! missing is told once.
 
 use serde_json::Value;
 use sonagi_measure::expression::{self, Lookup};
@@ -19,7 +20,7 @@ impl Values {
     pub(super) fn is_nothing(&mut self, expression: &Expression) -> bool {
         let Expression::Path { variable, keys } = expression else { return false };
         let plan = &self.common.plan;
-        // What nothing can set has been told of before the run.
+        // A variable that nothing can set was reported before the run.
         let is_known = plan.undefined.contains(variable);
         if plan.unset_fails && !is_known {
             return false;
@@ -69,7 +70,7 @@ impl Values {
         if self.is_unset(template) { Ok(None) } else { self.text(template).map(Some) }
     }
 
-    /// What an expression is worth, where it has a value.
+    /// The value of an expression, if it has one.
     pub(crate) fn known(&mut self, expression: &Expression) -> Option<Value> {
         self.value(expression).ok()
     }
@@ -95,7 +96,8 @@ impl Lookup<Expression> for Values {
     }
 }
 
-/// JSON without what is nothing: members of objects go, elements of lists become null, and nothing by itself stays nothing.
+/// JSON without what is nothing: members of objects go, elements of lists become null, and nothing by itself stays
+/// nothing.
 pub(super) fn without_nothing(json: &str) -> String {
     let mut value = serde_json::from_str(json).unwrap_or(Value::Null);
     clear(&mut value);

@@ -174,7 +174,7 @@ mod tests {
     use super::*;
     use crate::plan::template::JsonPiece;
     use crate::plan::{JsonTemplate, Plan};
-    use crate::values::Common;
+    use crate::values::RunValues;
     use sonagi_transport::http::USER_AGENT;
 
     /// Text whose `{}` are the variable `v`.
@@ -196,9 +196,9 @@ mod tests {
         Plan { target: target.into(), ..Plan::empty() }
     }
 
-    /// What a user whose `v` is `value` sends; None when the step has no layout.
+    /// The bytes sent for a user whose `v` is `value`; None when the step has no layout.
     fn written(plan: Plan, step: &HttpStep, value: &str) -> Option<Result<String, Failed>> {
-        let common = Common::new(Arc::new(plan), Vec::new(), 0);
+        let common = RunValues::new(Arc::new(plan), Vec::new(), 0);
         let mut values = Values::new(Rc::new(common), 0, 0, fastrand::Rng::with_seed(1));
         values.set("v", value.into());
         let common = Rc::clone(&values.common);

@@ -1,7 +1,7 @@
 //! Scripts as they are found in the field load, and the plan says what they say.
 //!
-//! Each `scripts/X.yml` has its plan and notices beside it in `X.plan`; `UPDATE_PLANS=1 cargo test -p sonagi-artillery` writes
-//! them anew, to be read before they are committed.
+//! Each `scripts/X.yml` has its plan and notices beside it in `X.plan`; `UPDATE_PLANS=1 cargo test -p sonagi-artillery`
+//! writes them anew, to be read before they are committed.
 
 use crate::sketch::sketch;
 use crate::support::{load_with, loaded, notices, repository, script};

@@ -1,4 +1,4 @@
-//! What the command line lays over a script: files, a payload, one user, one scenario, environment variables.
+//! The command line's layers over a script: files, a payload, one user, one scenario, environment variables.
 
 use crate::support::notices;
 use sonagi_artillery::plan::Plan;
@@ -33,7 +33,7 @@ impl Folder {
         self.0.path().join(name)
     }
 
-    /// What makes the script run: rows, and the variable it asks for.
+    /// The overrides that the script needs to run: rows, and the variable it asks for.
     fn overrides(&self) -> Overrides {
         Overrides {
             payload: Some(self.path("rows.csv")),

@@ -1,4 +1,4 @@
-//! What Artillery ignores and nothing hangs on: told in a run, refused in one that is strict.
+//! Keys that Artillery ignores and nothing depends on: reported in a run, refused in a strict one.
 
 use crate::support::{load_text, load_with, notices, problems, stopping};
 use sonagi_artillery::Overrides;

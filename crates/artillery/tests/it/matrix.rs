@@ -119,7 +119,7 @@ fn mistakes_in_a_matrix_are_placed_and_hide_nothing_else() {
             r#"4:26: unknown key "usrs" in a phase | did you mean "users"?"#,
         ],
     );
-    // What hangs on an axis that is wrong is not judged.
+    // A consequence of a wrong axis is not judged.
     check(&script("matrix: {path: a, n: []}\n"), &["1:22: the axis n has no values"]);
     check(
         &script("matrix: [a]\n").replace("{{ n }}", "1").replace("{{ path }}", "x"),

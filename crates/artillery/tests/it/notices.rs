@@ -1,4 +1,4 @@
-//! What an author is told of a script that runs.
+//! Notices for the author of a script that runs.
 
 use crate::support::{load_text, notices};
 
@@ -106,7 +106,7 @@ fn a_url_among_the_options_of_socketio_opens_nothing_there() {
     );
 }
 
-/// What is told of a flow of HTTP steps, from line 6.
+/// The notices about a flow of HTTP steps, from line 6.
 fn told(engine: &str, steps: &str) -> Vec<String> {
     said(&format!("  - {{engine: {engine}, flow: [{steps}]}}\n"))
 }
@@ -225,7 +225,7 @@ fn a_scenarios_functions_around_requests_are_not_called_for_its_messages() {
     assert_eq!(scenario(""), [""; 0]);
 }
 
-/// What is said of a payload with these keys, and the first values that a user gets of it.
+/// The notices about a payload with these keys, and the first values that a user gets from it.
 fn of_payload(keys: &str, file: &str) -> Result<(Vec<String>, Vec<serde_json::Value>), String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.yml");

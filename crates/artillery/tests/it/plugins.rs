@@ -69,7 +69,7 @@ fn requests_that_are_different_endpoints_are_counted_apart_when_the_script_asks_
     assert_eq!(of("").0, ["GET /tasks", "all"], "whoever does not ask has one row for a name");
 }
 
-/// What each request of the script tells by the name of its endpoint.
+/// The endpoint metrics of each request of the script.
 fn told(config: &str) -> (Vec<Option<Told>>, Vec<String>) {
     let loaded = load_text(&script(config)).unwrap_or_else(|problems| panic!("{problems}"));
     let said = notices(&loaded);

@@ -12,7 +12,7 @@ fn script(config: &str, request: &str) -> String {
     format!("{HEAD}{config}scenarios:\n  - flow:\n      - post: {{url: /, {request}}}\n")
 }
 
-/// What a request becomes, from what it sends on; with lines of `config`.
+/// A request with these members sends this; with lines of `config`.
 #[track_caller]
 fn check_with(config: &str, request: &str, expected: &str) {
     let loaded = load_text(&script(config, request)).unwrap_or_else(|problems| panic!("{problems}"));

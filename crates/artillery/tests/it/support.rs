@@ -22,7 +22,7 @@ pub(crate) fn problems(text: &str) -> Vec<String> {
     told(load_with(text, &Overrides { strict: true, ..Overrides::default() }))
 }
 
-/// Those that stop a run that is not strict.
+/// The problems that also stop a run that is not strict.
 pub(crate) fn stopping(text: &str) -> Vec<String> {
     told(load_text(text))
 }
@@ -40,7 +40,7 @@ fn told(loaded: Result<Loaded, Problems>) -> Vec<String> {
     }
 }
 
-/// What is wrong in any run of a matrix: `2:3: what`.
+/// The problems of all runs of a matrix: `2:3: what`.
 pub(crate) fn every_problem(text: &str) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.yml");

@@ -19,8 +19,8 @@ const SECOND: i64 = 1_000_000_000;
 const TIMES: &str = "operations.GET /rooms/{{ id }}.response_ms";
 const SUBMETRIC: &str = "operations.GET /rooms/{{ id }}.response_ms{page:list}";
 
-/// Three seconds in which an operation takes 10, 20 and 30 ms, with a tag that is told apart, and what ended the run: judged after
-/// each second.
+/// Three seconds in which an operation takes 10, 20 and 30 ms, with a tag that is told apart, and what ended the run:
+/// judged after each second.
 fn run(path: &Path, threshold: Threshold) -> (Summary, Vec<Judged>) {
     let registry = Arc::new(Registry::default());
     let times = registry.add_partial(TIMES, Kind::Trend, Unit::Milliseconds).unwrap();

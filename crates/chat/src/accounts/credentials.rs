@@ -28,7 +28,7 @@ pub fn write_credentials(path: &Path, credentials: &[Credential]) -> Result<(), 
 }
 
 fn json_text(credentials: &[Credential]) -> String {
-    // One user a line: such files are looked at, cut and compared.
+    // One user per line: such files are read, cut and compared.
     let lines: Vec<String> = credentials
         .iter()
         .map(|Credential { email, password, id, token }| {

@@ -6,7 +6,7 @@ use super::user::User;
 pub(crate) struct Directory {
     /// Everybody, the newest first.
     pub(crate) all: Vec<u64>,
-    /// Whom anybody sponsors, the newest first.
+    /// The users that anybody sponsors, the newest first.
     pub(crate) sponsored: Vec<u64>,
 }
 

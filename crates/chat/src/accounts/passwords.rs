@@ -21,14 +21,14 @@ pub(crate) struct Passwords {
     memory: Arc<Memory>,
 }
 
-/// What hashes are made in; never more pieces than hashes at once.
+/// The memory for hashes; never more pieces than hashes at once.
 #[derive(Default)]
 struct Memory(Mutex<Idle>);
 
 #[derive(Default)]
 struct Idle {
     pieces: Vec<Vec<Block>>,
-    /// One was taken since the last look.
+    /// Whether a piece was taken since the last look.
     used: bool,
 }
 

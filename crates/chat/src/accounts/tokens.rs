@@ -62,7 +62,7 @@ impl Tokens {
         true
     }
 
-    /// Whose valid token this is.
+    /// The user of a valid token.
     pub(crate) fn who(&self, text: &str, now: Instant) -> Option<u64> {
         self.by_text.get(text).filter(|token| token.until > now).map(|token| token.user)
     }

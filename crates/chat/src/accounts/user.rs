@@ -1,4 +1,4 @@
-//! One user.
+//! A user.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -9,7 +9,7 @@ pub(crate) struct User {
     pub(crate) username: String,
     pub(super) password: Arc<str>,
     pub(crate) friends: Vec<u64>,
-    /// Who sponsors this user, and whom it sponsors.
+    /// The users who sponsor this one, and those it sponsors.
     pub(crate) sponsors: Vec<u64>,
     pub(crate) sponsored: Vec<u64>,
     /// Messages of this user: those kept when the service started, and those said since.
@@ -17,12 +17,12 @@ pub(crate) struct User {
 }
 
 impl User {
-    /// What everybody may see of a user, as JSON.
+    /// The public part of a user, as JSON.
     pub(crate) fn public(&self) -> serde_json::Value {
         serde_json::json!({"id": self.id, "email": self.email, "username": self.username})
     }
 
-    /// What a list shows of a user.
+    /// The part of a user that a list shows.
     pub(crate) fn listed(&self) -> serde_json::Value {
         serde_json::json!({
             "id": self.id, "email": self.email, "username": self.username,

@@ -45,7 +45,7 @@ pub(crate) fn list(request: &Request<Incoming>, hub: &Hub) -> Result<Answer, Pro
     Ok(page(ids, wanted, &hub.accounts))
 }
 
-/// Which page, from 1, and how many users it has.
+/// The page's number, from 1, and its number of users.
 #[derive(Clone, Copy)]
 struct ListPage {
     page: u64,

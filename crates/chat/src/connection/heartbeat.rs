@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-/// What is said.
+/// The heartbeat's message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Signal {
@@ -48,7 +48,7 @@ pub(crate) struct Heartbeat {
     word: AtomicU8,
 }
 
-/// What the sweep is to do.
+/// The sweep's next action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Due {
     Nothing,

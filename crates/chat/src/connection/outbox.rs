@@ -57,14 +57,14 @@ impl Close {
     }
 }
 
-/// What a connection is told last, and how it closes behind that.
+/// The last frames of a connection, and its way of closing after them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Farewell {
     pub(crate) frame: Bytes,
     pub(crate) close: Close,
 }
 
-/// What became of a frame.
+/// The fate of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pushed {
     Queued,
@@ -74,7 +74,7 @@ pub(crate) enum Pushed {
     Gone,
 }
 
-/// What the writer finds.
+/// The writer's view of the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
     Open,
@@ -83,7 +83,7 @@ pub(crate) enum Standing {
     HungUp,
 }
 
-/// What polls are to find.
+/// The queue's state for polls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Polls {
     /// They wait for frames.
@@ -94,7 +94,7 @@ pub(crate) enum Polls {
     Over,
 }
 
-/// What a poll is answered with.
+/// The answer to a poll.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Polled {
     Frames(Vec<Bytes>),
@@ -104,7 +104,7 @@ pub(crate) enum Polled {
     Ended,
 }
 
-/// What a queued frame costs beside its bytes: else empty frames would wait for nothing.
+/// The bytes counted for a queued frame beside its own: empty frames would wait for free otherwise.
 const OVERHEAD: usize = 64;
 
 pub(crate) fn cost(bytes: usize) -> usize {
@@ -222,7 +222,7 @@ impl Outbox {
         self.waiting.fetch_add(frames.map(|frame| cost(frame.len())).sum(), Relaxed);
     }
 
-    /// What a test holds up all others with.
+    /// Blocks all others, for a test.
     #[cfg(test)]
     pub(crate) fn held(&self) -> impl Drop + '_ {
         lock(&self.queue)
@@ -289,8 +289,8 @@ impl Outbox {
         wake([poll, None]);
     }
 
-    /// What one polling answer brings: as many frames as fit `budget` bytes, at least one if there is one. Otherwise
-    /// the poll's task is woken when there is something to say.
+    /// The frames of one polling answer: as many as fit `budget` bytes, at least one if there is one. Otherwise the
+    /// poll's task is woken when there is one.
     pub(crate) fn poll(&self, cx: &mut Context<'_>, budget: usize) -> Poll<Polled> {
         self.poll_some(cx, budget, usize::MAX)
     }
@@ -349,7 +349,7 @@ impl Outbox {
         self.waiting.load(Relaxed)
     }
 
-    /// What may be queued of what somebody missed: the other half of the limit is for what comes meanwhile.
+    /// The limit for queued missed messages: the other half is for those that come meanwhile.
     pub(crate) fn spare(&self) -> usize {
         (self.limit / 2).saturating_sub(self.waiting())
     }

@@ -1,4 +1,4 @@
-//! One buffer a thread, into which all its connections read: one that sleeps owns none.
+//! A buffer per thread, into which all its connections read: a sleeping connection owns none.
 
 use std::cell::RefCell;
 

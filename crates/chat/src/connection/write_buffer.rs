@@ -25,7 +25,7 @@ impl WriteBuffer {
         self.frames.is_empty()
     }
 
-    /// What waits, the first perhaps in part.
+    /// The waiting frames, the first perhaps in part.
     pub(crate) fn frames(&self) -> impl Iterator<Item = &Bytes> {
         self.frames.iter()
     }

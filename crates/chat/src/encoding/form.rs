@@ -111,7 +111,7 @@ pub(crate) struct EncodedRun<'a> {
     room: &'a str,
     messages: &'a [Message],
     pieces: Vec<(Form, Piece)>,
-    /// Of a form that is not shared any more.
+    /// The bytes in a form that is not shared any more.
     other: Option<Piece>,
 }
 
@@ -155,7 +155,7 @@ impl Piece {
         self.ends.len()
     }
 
-    /// What it costs on a queue, at most: each frame as if it were queued by itself.
+    /// The most bytes it counts on a queue: each frame as if it were queued by itself.
     pub(crate) fn cost(&self) -> usize {
         self.bytes.len() + self.ends.len() * cost(0)
     }

@@ -30,7 +30,7 @@ enum Kind {
     Handed(Handover),
 }
 
-/// Who must know whether an answer was taken to be written: dropped unkept when it was not.
+/// A party that must know whether an answer was taken to be written: dropped unkept when it was not.
 pub(crate) trait Promise: Send {
     /// The connection took all of the answer.
     fn kept(self: Box<Self>);
@@ -59,7 +59,7 @@ impl Content {
         Content { bytes: Bytes::new(), kind: Kind::Handed(handover) }
     }
 
-    /// Who is to have the socket, if it is to leave hyper.
+    /// The socket's next owner, if it leaves hyper.
     pub(crate) fn hand_over(&mut self) -> Option<Handover> {
         match std::mem::take(&mut self.kind) {
             Kind::Handed(handover) => Some(handover),

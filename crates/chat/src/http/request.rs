@@ -16,8 +16,8 @@ pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-/// Whose token the request carries, in the header or as `token` in the query; without any it is nobody's, and a wrong
-/// one is refused.
+/// The user of the request's token, in the header or as `token` in the query; nobody without one, and a wrong one is
+/// refused.
 pub(crate) fn visitor(request: &Request<Incoming>, hub: &Hub) -> Result<Option<u64>, Problem> {
     let token = query(request, "token");
     let token = token.as_deref().or_else(|| bearer(request.headers()));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::connection::source::Source;
 use crate::hub::Hub;
 
-/// One open socket in the count of all.
+/// An open socket in the count of all.
 pub(crate) struct Slot {
     hub: Arc<Hub>,
     pub(crate) source: Source,

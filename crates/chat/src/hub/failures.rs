@@ -22,12 +22,12 @@ pub(crate) struct FailureReporter {
 #[derive(Default)]
 struct Told {
     last: Option<Instant>,
-    /// Those that were not told since.
+    /// Failures that were not reported since.
     passed: u64,
 }
 
 impl FailureReporter {
-    /// Who is told; the first stands.
+    /// Sets the receiver; the first one set stays.
     pub(crate) fn tell(&self, tell: Tell) {
         let _ = self.tell.set(tell);
     }

@@ -41,7 +41,7 @@ impl<T> Gathering<T> {
         self.count
     }
 
-    /// What is added for the room waits until then. Only for a room of which nothing waits.
+    /// Lets additions for the room wait until then. Only for a room without waiting ones.
     pub(crate) fn rest(&mut self, room: u64, until: Instant) {
         let before = self.resting.insert(room, Rest { until, waiting: Vec::new() });
         debug_assert!(

@@ -35,7 +35,7 @@ pub(crate) async fn forget(mut idle: Vec<Arc<Room>>, hub: Arc<Hub>) {
     }
 }
 
-/// As many as one transaction takes; at least one.
+/// The idle rooms for one transaction; at least one.
 fn take_part(idle: &mut Vec<Arc<Room>>) -> Vec<Arc<Room>> {
     let mut left = AT_ONCE;
     let mut part = Vec::new();

@@ -58,7 +58,7 @@ struct Together {
     _room: Taken,
 }
 
-/// So many of the messages that may wait together; given back when dropped.
+/// A share of the messages that may wait together; given back when dropped.
 struct Taken {
     count: usize,
     waiting: Arc<AtomicUsize>,
@@ -76,7 +76,7 @@ pub(crate) struct Log {
     /// Messages that wait together with others, and how many may.
     together: Arc<AtomicUsize>,
     most: usize,
-    /// One order for the numbers of messages and for their copies, when nothing is stored.
+    /// A common order for the numbers of messages and for their copies, when nothing is stored.
     unstored: Mutex<()>,
 }
 
@@ -319,7 +319,7 @@ fn publish(
     for Run { room, mut messages, mut acks, .. } in runs {
         messages.iter_mut().for_each(|message| message.serial = next_serial(hub));
         *reached.entry(room.number).or_default() += room.publish(&messages, &mut acks, &hub.metrics);
-        // Of who is no member, or polls.
+        // For senders that are no members, or poll.
         for ack in acks.iter().filter(|ack| !ack.given) {
             receipt::tell(&ack.peer, &ack.frame, &hub.metrics);
         }

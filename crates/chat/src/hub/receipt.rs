@@ -1,4 +1,4 @@
-//! What a sender is told about its message. Never the content: an acknowledgement that carried a tracked message's
+//! The sender's answers about its messages. Never their content: an acknowledgement that carried a tracked message's
 //! stamp would look like a delivery.
 
 use std::fmt;
@@ -13,7 +13,7 @@ use crate::problem::Problem;
 use crate::rooms::peer::Peer;
 use crate::sync::lock;
 
-/// What became of a message.
+/// The fate of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Stored {
@@ -45,9 +45,9 @@ pub(crate) enum Receipt {
 
 /// An answer that waits for one message, or for several.
 pub(crate) trait Awaited: fmt::Debug + Send + Sync {
-    /// One of the messages is published; the answer, a whole frame, when it was the last and one is wanted.
+    /// Reports a published message; returns the answer, a whole frame, if it was the last and one is wanted.
     fn published(&self) -> Option<Bytes>;
-    /// One of the messages was refused: the sender is told, and its connection closes.
+    /// Reports a refused message: the sender is told, and its connection closes.
     fn refused(&self, sender: &Peer, problem: &Problem, metrics: &Metrics);
 }
 

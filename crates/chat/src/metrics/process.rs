@@ -1,5 +1,5 @@
-//! What the process costs the machine, as Prometheus' client libraries name it. Read from Linux's `/proc`; on other
-//! systems there is nothing to say.
+//! The process's usage of the machine, named as in Prometheus' client libraries. Read from Linux's `/proc`; other
+//! systems have none.
 
 use std::fmt::Write;
 

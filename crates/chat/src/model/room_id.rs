@@ -8,7 +8,7 @@ const NAME: usize = 64;
 /// How the ids of the rooms begin that are open to everybody: location groups.
 pub(crate) const OPEN: &str = "location:";
 
-/// Who may enter.
+/// Access to a room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     /// These two users.
@@ -24,7 +24,7 @@ pub(crate) fn direct_id(a: u64, b: u64) -> String {
     format!("dm-{}-{}", a.min(b), a.max(b))
 }
 
-/// What can stand in a URL, a path and a JSON text as it is.
+/// Whether a character needs no escape in a URL, a path and a JSON text.
 fn is_plain(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')
 }

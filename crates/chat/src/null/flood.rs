@@ -89,7 +89,7 @@ impl Flood {
         }
     }
 
-    /// What the client says is of no interest but its close frame. False at the end of the stream.
+    /// Reads and ignores all frames but the client's close frame. False at the end of the stream.
     fn read(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
         let mut buffer = [0; 1024];
         let mut read = ReadBuf::new(&mut buffer);

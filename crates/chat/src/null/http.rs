@@ -3,7 +3,7 @@
 //! | what comes | what becomes of the connection |
 //! |---|---|
 //! | a WebSocket to `/ws/echo`, `/ws/room/…`, `/ws/flood` | a WebSocket |
-//! | `/ws`, `/socket.io/`, a login, `/metrics`; a body without a length; `Expect` | hyper's, with this request still unread |
+//! | `/ws`, `/socket.io/`, a login, `/metrics`; a body without a length; `Expect` | hyper's, this request unread |
 //! | anything else | answered here, and kept |
 
 use std::future::poll_fn;
@@ -125,11 +125,11 @@ enum Stage {
         read: Instant,
         keep: bool,
     },
-    /// What is in `output` is the last.
+    /// The contents of `output` are the last.
     Ending(Option<End>),
 }
 
-/// One request, as far as it matters here.
+/// A request, as far as it matters here.
 struct Head<'a> {
     method: &'a str,
     path: &'a str,
@@ -138,7 +138,7 @@ struct Head<'a> {
     length: u64,
     keep: bool,
     key: Option<&'a str>,
-    /// It asks for more of HTTP than is here.
+    /// Whether it needs more of HTTP than is here.
     special: bool,
 }
 
@@ -302,7 +302,8 @@ impl Talk {
     fn refuse(&mut self, status: &str, why: &str) {
         let length = why.len();
         let answer = format!(
-            "HTTP/1.1 {status}\r\ncontent-type: text/plain\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{why}"
+            "HTTP/1.1 {status}\r\ncontent-type: text/plain\r\nconnection: close\r\ncontent-length: \
+             {length}\r\n\r\n{why}"
         );
         self.output.extend_from_slice(answer.as_bytes());
         self.stage = Stage::Ending(None);
@@ -320,7 +321,8 @@ impl Talk {
         };
         let accept = websocket::accept_key(key);
         let answer = format!(
-            "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: Upgrade\r\nsec-websocket-accept: {accept}\r\n\r\n"
+            "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: Upgrade\r\nsec-websocket-accept: \
+             {accept}\r\n\r\n"
         );
         self.output.extend_from_slice(answer.as_bytes());
         self.stage = Stage::Ending(Some(End::WebSocket(kind)));
@@ -397,7 +399,7 @@ impl Routes for Null {
         &self.hub
     }
 
-    /// What comes on a connection that is hyper's, after the request that made it so.
+    /// Answers requests on a connection that is hyper's, from the request that made it so.
     async fn route(
         &self,
         mut request: Request<Incoming>,

@@ -1,7 +1,7 @@
 //! `/ws/room/NAME`: what one says, all of the room get, the speaker included, as it was said.
 //!
-//! What is said while the runtime works off what the kernel told it in one go leaves as one write to each member, as in
-//! every server that batches by turns of its loop. Nothing waits longer than that.
+//! Messages of one turn of the runtime leave as one write to each member, as in every server that batches by turns of
+//! its loop. Nothing waits longer than that.
 //!
 //! Unlike the service's rooms these write under their lock: who leaves must get what was said before, and with one
 //! worker, as a target should run, nobody is there to wait. With several, a join waits for the fan-out before it, which
@@ -49,7 +49,7 @@ impl State {
     }
 }
 
-/// One connection in a room.
+/// A connection in a room.
 pub(crate) struct NullMember {
     peer: Arc<Peer>,
     room: Arc<NullRoom>,
@@ -65,7 +65,7 @@ impl NullMember {
         peer.outbox.push(websocket::shared(Opcode::Text, b"joined"));
         hub.metrics.frames_out.add(1);
         let mut state = lock(&room.state);
-        // What was said before is not for the newcomer.
+        // Earlier messages are not for the newcomer.
         state.send(&hub);
         state.members.push(peer.clone());
         drop(state);
@@ -103,7 +103,7 @@ impl SocketHandler for NullMember {
 
     fn closing(&mut self) {
         let mut state = lock(&self.room.state);
-        // What was said before is still for who leaves.
+        // Earlier messages are still for a leaving member.
         state.send(&self.hub);
         if let Some(at) = state.members.iter().position(|member| Arc::ptr_eq(member, &self.peer)) {
             state.members.swap_remove(at);

@@ -29,7 +29,7 @@ pub(crate) struct Gap {
     pub(crate) from: u64,
 }
 
-/// What who joins is told.
+/// The answer to a join.
 #[derive(Clone, Copy)]
 pub(crate) struct Joined<'a> {
     /// The room's public name.
@@ -39,7 +39,7 @@ pub(crate) struct Joined<'a> {
     pub(crate) gap: Option<Gap>,
 }
 
-/// What became of an attempt to enter.
+/// The result of an attempt to enter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Entered {
     Member,
@@ -48,19 +48,19 @@ pub(crate) enum Entered {
         after: u64,
         upto: u64,
     },
-    /// It has left meanwhile.
+    /// The peer has left meanwhile.
     Left,
     /// Not everything behind that start is kept: nothing has been done.
     NotKept,
 }
 
-/// What a cursor finds.
+/// The result of a look with a cursor.
 #[derive(Clone, Debug)]
 pub(crate) enum Found {
     /// Nothing above this number yet.
     Nothing(u64),
     Excerpt(Excerpt, Option<Gap>),
-    /// It has to be read from the store.
+    /// The messages must be read from the store.
     Behind {
         after: u64,
         upto: u64,
@@ -80,7 +80,7 @@ pub(crate) struct Excerpt {
 }
 
 impl Excerpt {
-    /// As many of the messages as fit so many bytes, and at least one.
+    /// The messages that fit this many bytes, and at least one.
     pub(crate) fn new<'a>(after: u64, messages: impl Iterator<Item = &'a Message>, most: usize) -> Excerpt {
         let (mut objects, mut last, mut count) = (Vec::new(), after, 0);
         for message in messages {

@@ -100,16 +100,16 @@ impl Delivered {
     }
 }
 
-/// What a sender is to be told once its message is published.
+/// The sender's acknowledgement once its message is published.
 pub(crate) struct Ack {
     pub(crate) peer: Arc<Peer>,
     /// A whole frame.
     pub(crate) frame: Bytes,
-    /// It went with the sender's own copy.
+    /// Whether it went with the sender's own copy.
     pub(crate) given: bool,
 }
 
-/// Those of the acknowledgements, sorted by peer, that are for this one.
+/// The acknowledgements, sorted by peer, for this one.
 pub(crate) fn acks_of(peer: u64, acks: &mut [Ack]) -> &mut [Ack] {
     let from = acks.partition_point(|ack| ack.peer.id < peer);
     let to = from + acks[from..].iter().take_while(|ack| ack.peer.id == peer).count();

@@ -200,12 +200,12 @@ pub(crate) struct Said<'a> {
     pub(crate) number: u64,
 }
 
-/// What stands for a peer in a draw: the account, so that a run draws the same again, or who has none the connection.
+/// A peer's identity in a draw: the account, so that a run draws the same again, or the connection if there is none.
 fn identity(peer: &Peer) -> u64 {
     peer.user().unwrap_or(peer.id)
 }
 
-/// One message's way through the members.
+/// A message's way through the members.
 struct Pass<'a> {
     injector: &'a mut FaultInjector,
     room: &'a Arc<Room>,

@@ -90,7 +90,7 @@ impl Member {
         }
     }
 
-    /// It gets what is published; false while what it missed is still being read.
+    /// Whether it gets published messages; false while missed ones are still being read.
     pub(crate) fn has_entered(&self) -> bool {
         self.entered.load(Relaxed)
     }

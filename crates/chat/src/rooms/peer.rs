@@ -1,4 +1,4 @@
-//! One real-time connection as rooms and timers see it, and the list of all of them.
+//! A real-time connection as rooms and timers see it, and the list of all of them.
 //!
 //! A peer outlives a change of transport: the same one is reached by long-polling first and by WebSocket after an
 //! upgrade. Who reads and writes its socket is up to the transports, not this file. There is no timer per peer: one
@@ -20,7 +20,7 @@ use crate::rooms::member::Member;
 use crate::rooms::room::Room;
 use crate::sync::lock;
 
-/// What the sweep sends to find out whether somebody is still there.
+/// The sweep's ping.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Ping {
     /// A WebSocket ping.
@@ -41,7 +41,7 @@ pub(crate) struct Peer {
     pub(crate) heartbeat: Heartbeat,
     pub(crate) born: Instant,
     ping: Ping,
-    /// Whose share the groups are of that it makes.
+    /// The share that its location groups count in.
     pub(crate) source: Source,
     /// The Engine.IO session id, when there is one.
     pub(crate) sid: Option<Box<str>>,
@@ -53,7 +53,7 @@ pub(crate) struct Peer {
     greeted: AtomicBool,
     /// Messages published by this connection.
     pub(crate) sent: AtomicU64,
-    /// Whose connection it is; 0 is nobody's.
+    /// The connection's user; 0 is nobody.
     user: AtomicU64,
     seats: Mutex<Vec<Seat>>,
     /// Held by who gives it a page of what it missed.
@@ -78,7 +78,7 @@ pub(crate) struct Membership {
 
 /// Why a peer may not join.
 pub(crate) enum NotJoined {
-    /// It is in the room, or on its way into it.
+    /// The peer is in the room, or on its way into it.
     Already(Arc<Member>),
     TooManyRooms,
     /// The connection is closing; it must not become a member after its memberships were ended.
@@ -255,7 +255,7 @@ impl Deadlines {
         self.first_by.store(at, Relaxed);
     }
 
-    /// It is the client that pings: it was heard of now, and is dead after so long a silence as it may keep.
+    /// Notes that a client that pings was heard of; it is dead after its longest allowed silence.
     pub(crate) fn heard(&self, now: u64, limits: &Limits) {
         let silence = (limits.ping_interval + limits.ping_timeout).as_millis() as u64;
         self.ping_at.store(0, Relaxed);
@@ -269,13 +269,13 @@ impl Deadlines {
     }
 }
 
-/// What the sweep asks for.
+/// The sweep's decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Fine,
     /// Close it for this reason.
     Over(Close),
-    /// It had its time to close.
+    /// The connection had its time to close.
     Drop,
 }
 
@@ -327,7 +327,7 @@ pub(crate) struct Peers {
     last_id: AtomicU64,
 }
 
-/// What a new peer is.
+/// The properties of a new peer.
 #[derive(Default)]
 pub(crate) struct Newcomer {
     pub(crate) ping: Ping,
@@ -345,7 +345,7 @@ impl Peers {
         peer
     }
 
-    /// One that only sends: it is on no list, has no connection and ends with who holds it.
+    /// A peer that only sends: it is on no list, has no connection and ends with its owner.
     pub(crate) fn sender(&self, user: Option<u64>, limits: &Limits) -> Arc<Peer> {
         let peer = self.make(Newcomer::default(), usize::MAX, 1, limits);
         if let Some(user) = user {

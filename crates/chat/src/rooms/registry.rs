@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(make(16, source(16)), Some(NotMade::TooMany));
         assert!(["a", "b"].iter().all(|id| rooms.make(id, Access::Group, None).is_ok()));
         assert_eq!(rooms.make("c", Access::Group, None).err(), Some(NotMade::TooMany));
-        // What is forgotten counts for nobody.
+        // A forgotten room counts for nobody.
         assert_eq!(rooms.tidy(Instant::now(), Duration::MAX).len(), 0);
         assert!((0..5).all(|n| make(n, source(1)).is_none()));
         assert_eq!(rooms.read().held.len(), 1);

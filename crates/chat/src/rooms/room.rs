@@ -33,7 +33,7 @@ use crate::rooms::waiters::{Ticket, Waiters, Woken};
 use crate::store::RoomRow;
 use crate::sync::lock;
 
-/// What all rooms of a service keep to.
+/// The common settings of a service's rooms.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Keeping {
     /// The settle time of the fault plan, when there is one: the room can then be spoilt.
@@ -48,7 +48,7 @@ pub(crate) struct Room {
     /// Its key in the store; 0 while the store does not know it, as one that is made by its first use until its first
     /// message.
     key: AtomicI64,
-    /// Who made it, if that is counted.
+    /// The room's creator, if rooms are counted.
     pub(crate) maker: Option<Source>,
     /// Its public name.
     pub(crate) id: Box<str>,
@@ -91,7 +91,7 @@ impl State {
         self.waiters.take()
     }
 
-    /// What was published above that number and later than that serial; `None` when not all of it is kept.
+    /// The messages published above that number and later than that serial; `None` when not all of them are kept.
     pub(crate) fn missed(&self, from: u64, serial: u64) -> Option<impl Iterator<Item = &Message>> {
         let is_kept = self.recent.reaches(from, self.published) || self.recent.reaches_serial(serial);
         is_kept.then(|| self.recent.after(from).filter(move |message| message.serial > serial))
@@ -167,7 +167,7 @@ impl Room {
         }
     }
 
-    /// One who is to become a member.
+    /// A prospective member.
     pub(crate) fn candidate(&self, peer: &Arc<Peer>, form: Form) -> Arc<Member> {
         Member::new(peer, form, self.memberships.fetch_add(1, Relaxed))
     }
@@ -249,7 +249,7 @@ impl Room {
         delivered.receivers + woken
     }
 
-    /// What there is for a cursor, up to so many bytes. Whoever finds nothing may `wait`.
+    /// The messages for a cursor, up to this many bytes. A caller that finds none may `wait`.
     pub(crate) fn look(&self, start: Start, most_bytes: usize) -> Option<Found> {
         let mut state = lock(&self.state);
         let (after, gap) = state.resolve(start, self.oldest.load(Relaxed))?;

@@ -1,4 +1,4 @@
-//! Which path leads where: one `match` over method and path segments.
+//! The routes of paths: one `match` over method and path segments.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

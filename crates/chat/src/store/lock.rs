@@ -1,4 +1,4 @@
-//! One service to a store: two would give the same numbers each for itself.
+//! A lock that gives a store to one service: two would assign the same numbers.
 //!
 //! The lock is the system's, on a file beside the database. It ends with the process, however that ends, and that the
 //! file is there says nothing. It is not on the database itself, because a process that closes any descriptor of that
@@ -50,8 +50,8 @@ fn holder(file: &mut File) -> String {
     }
 }
 
-/// The store by the one name that all its names lead to. A file that is not there is made first: a link may lead to where it
-/// will be.
+/// The store by the one name that all its names lead to. A file that is not there is made first: a link may lead to
+/// where it will be.
 pub(crate) fn resolved(store: &StoreLocation) -> Result<StoreLocation, Error> {
     let StoreLocation::File(path) = store else { return Ok(StoreLocation::Memory) };
     let made = File::options().create(true).append(true).open(path);

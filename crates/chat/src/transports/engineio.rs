@@ -37,7 +37,7 @@ use crate::transports::websocket::connection::SocketHandler;
 use recovery::{Identity, KeptSession, Recovery};
 use socketio::Conversation;
 
-/// What is spoken inside a session.
+/// The protocol spoken inside a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Speech {
     SocketIo,
@@ -50,7 +50,7 @@ pub(crate) struct Opening {
     pub(crate) version: Version,
     pub(crate) speech: Speech,
     pub(crate) polled: bool,
-    /// It takes no binary packets (`b64` in a query of protocol 3).
+    /// Whether it takes no binary packets (`b64` in a query of protocol 3).
     pub(crate) base64: bool,
     /// The token of the handshake's query or `Authorization` header.
     pub(crate) token: Option<String>,
@@ -71,7 +71,7 @@ pub(crate) struct Session {
     /// The transport takes no binary packets.
     base64: AtomicBool,
     conversation: Mutex<Conversation>,
-    /// Who it is to its client, while it could be recovered. Its end takes this lock first.
+    /// Its identity for its client, while it can be recovered. Its end takes this lock first.
     pub(crate) identity: Mutex<Option<Identity>>,
     /// The connection of a WebSocket that has not taken over yet.
     probe: Mutex<Option<Arc<Peer>>>,
@@ -81,7 +81,7 @@ pub(crate) struct Session {
 pub(crate) struct EngineIo {
     pub(crate) hub: Arc<Hub>,
     open: Mutex<HashMap<String, Arc<Session>>>,
-    /// Those that owe a poll, in the order in which they are to be forgotten.
+    /// Sessions that owe a poll, in the order in which they are to be forgotten.
     parted: Mutex<VecDeque<(Instant, Arc<Session>)>>,
     /// Present when sessions of Socket.IO can be recovered.
     recovery: Option<Recovery>,
@@ -400,7 +400,7 @@ impl Socket {
         }
     }
 
-    /// What came is no packet, or none for now.
+    /// Handles a text that is no packet, or none for now.
     fn breach(&self) {
         match &self.stage {
             Stage::Carrying => self.session.fail(&self.io),

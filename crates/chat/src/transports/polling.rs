@@ -83,7 +83,7 @@ pub(crate) async fn long(
 enum Cursor {
     None,
     After(u64),
-    /// Of another store: its number says nothing here.
+    /// The cursor is of another store: its number means nothing here.
     Foreign,
 }
 
@@ -125,7 +125,7 @@ async fn pull(
     Ok((room, pulled))
 }
 
-/// What a cursor finds in the room, now or within its hold; `None` when that has passed.
+/// The messages for a cursor in the room, now or within its hold; `None` when that has passed.
 async fn read(room: &Room, asked: PollRequest, hub: &Arc<Hub>) -> Result<Option<PollAnswer>, Problem> {
     let limits = &hub.config.limits;
     let found = |excerpt, has_gap| Ok(Some(PollAnswer { excerpt, has_gap, is_counted: false }));
@@ -219,7 +219,7 @@ fn nothing(hub: &Hub) -> Answer {
     })
 }
 
-/// What is sent without a body.
+/// The content published for a request without a body.
 const SIGN_OF_LIFE: &str = "{}";
 
 /// Has the body published in the group: any JSON value, or nothing at all.

@@ -39,12 +39,12 @@ const PREFIX: &str = "/location";
 /// The longest name of a session.
 const NAME: usize = 128;
 
-/// What follows the prefix, when the path is SockJS's.
+/// The rest after the prefix, when the path is SockJS's.
 pub(crate) fn path(path: &str) -> Option<Path<'_>> {
     path.strip_prefix(PREFIX).and_then(Path::parse)
 }
 
-/// What a browser may be allowed to use there.
+/// The methods that a browser may use there.
 pub(crate) fn methods(at: &str) -> Option<&'static str> {
     Some(match path(at)? {
         Path::Session {

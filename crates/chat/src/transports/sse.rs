@@ -114,7 +114,7 @@ fn greeting(joined: &Joined<'_>, start: Start) -> Bytes {
     out.into()
 }
 
-/// What a draining service says last: not all should come back at once.
+/// The last event of a draining service: clients should not all come back at once.
 fn farewell() -> Bytes {
     retry(RETRY + Duration::from_millis(fastrand::u64(..SPREAD.as_millis() as u64)))
 }

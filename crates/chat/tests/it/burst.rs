@@ -1,5 +1,5 @@
-//! Coming back to more than a queue holds: to several rooms in one breath, in frames much longer than their messages, or
-//! faster than it is acknowledged. All of it arrives.
+//! Coming back to more than a queue holds: to several rooms in one breath, in frames much longer than their messages,
+//! or faster than it is acknowledged. All of it arrives.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

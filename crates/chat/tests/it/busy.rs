@@ -1,5 +1,5 @@
-//! Coming back to a room in the middle of a burst: what was missed and what is said meanwhile come once and in order, also
-//! where an answer has a bound and the next one has to be asked for.
+//! Coming back to a room in the middle of a burst: what was missed and what is said meanwhile come once and in order,
+//! also where an answer has a bound and the next one has to be asked for.
 
 use std::net::SocketAddr;
 

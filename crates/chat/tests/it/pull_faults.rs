@@ -71,8 +71,8 @@ impl Talk {
     }
 }
 
-/// Polls until all has been said and then nothing comes for longer than any copy is held. `page` is how long an answer may
-/// be; what follows one that was cut is asked for at once, the rest by turns in which several pages come together.
+/// Polls until all has been said and then nothing comes for longer than any copy is held. `page` is how long an answer
+/// may be; what follows one that was cut is asked for at once, the rest by turns in which several pages come together.
 async fn listen(service: &Service, user: usize, group: &str, talk: &Talk, page: Option<usize>) -> Vec<Value> {
     let how = if user.is_multiple_of(2) { How::Long } else { How::Short };
     let first = poll(service, user, how, group, "").await.unwrap();

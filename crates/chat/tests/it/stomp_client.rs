@@ -1,5 +1,5 @@
-//! A STOMP client of the tests, over a WebSocket or SockJS in one. It reads frames by itself: the service's codec is what
-//! is tested.
+//! A STOMP client of the tests, over a WebSocket or SockJS in one. It reads frames by itself: the service's codec is
+//! what is tested.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -106,7 +106,8 @@ impl Stomp {
         self.frame(&format!("SEND\ndestination:/pub/share/{group}\n\n{content}")).await;
     }
 
-    /// The next frame; heart-beats are counted. `None` when the connection closes, whose code is then to be had from `ws`.
+    /// The next frame; heart-beats are counted. `None` when the connection closes, whose code is then to be had from
+    /// `ws`.
     pub async fn next_if_any(&mut self) -> Result<Frame, Option<u16>> {
         loop {
             if let Some(frame) = self.inbox.pop_front() {

@@ -1,7 +1,7 @@
 //! When arrivals are planned, as a pure function: the instant of arrival n, from its scenario's start.
 //!
-//! What lies between two whole arrivals is kept in integers, so that an arrival at the very end of a stage is one, whatever
-//! the rates; only the place within a slope is a float.
+//! What lies between two whole arrivals is kept in integers, so that an arrival at the very end of a stage is one,
+//! whatever the rates; only the place within a slope is a float.
 
 use crate::options::{Executor, Stage};
 use std::time::Duration;

@@ -1,8 +1,9 @@
 //! When iterations happen: schedules as pure functions, and the drivers that keep to them.
 //!
-//! `turns` says which virtual user iterates when, `arrivals` when an iteration is planned whoever is free, `plan` how many
-//! users that takes and on which shard each of them is. [`run`] then carries out one scenario's share on one shard. It does
-//! not know what an iteration is: it is generic over [`Pool`] and [`Vu`], and its tests run on users that only sleep.
+//! `turns` says which virtual user iterates when, `arrivals` when an iteration is planned whoever is free, `plan` how
+//! many users that takes and on which shard each of them is. [`run`] then carries out one scenario's share on one
+//! shard. It does not know what an iteration is: it is generic over [`Pool`] and [`Vu`], and its tests run on users
+//! that only sleep.
 
 mod arrivals;
 mod common;

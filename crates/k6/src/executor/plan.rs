@@ -1,8 +1,9 @@
-//! The whole test's virtual users: how many must exist when it begins, how many at most, and which shard each turn is on.
+//! The whole test's virtual users: how many must exist when it begins, how many at most, and which shard each turn is
+//! on.
 //!
-//! Scenarios share users: one that is given back serves the next scenario. Each turn therefore takes the lowest place that is
-//! free when it begins, and places are dealt out to shards; so as many places are needed as k6 initialises users, and
-//! no shard ever looks for a user that another one has.
+//! Scenarios share users: one that is given back serves the next scenario. Each turn therefore takes the lowest place
+//! that is free when it begins, and places are dealt out to shards; so as many places are needed as k6 initialises
+//! users, and no shard ever looks for a user that another one has.
 
 use super::arrivals::Arrivals;
 use super::turns::{Turn, ns, regular_end, turns};

@@ -28,7 +28,8 @@ impl std::fmt::Display for Reason {
             Reason::Signal => f.write_str("the test was interrupted by a signal"),
             Reason::Crossed(metrics) => write!(
                 f,
-                "thresholds on metrics '{metrics}' were crossed; at least one has abortOnFail enabled, stopping test prematurely"
+                "thresholds on metrics '{metrics}' were crossed; at least one has abortOnFail enabled, stopping test \
+                 prematurely"
             ),
             Reason::Script(why) => f.write_str(why),
             Reason::Unread => f.write_str("the test was stopped because nobody takes its results any more"),

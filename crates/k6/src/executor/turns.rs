@@ -1,9 +1,9 @@
 //! Which virtual user of a scenario iterates when, as a pure function: for each of them its turns.
 //!
 //! A turn is the time a scenario keeps one virtual user. Within it are spans in which iterations may begin; between two
-//! spans and after the last one an iteration that is under way may go on, until the turn ends and it is interrupted. A user
-//! that ramps down and up again within `gracefulRampDown` has one turn with two spans. (k6 2.2 interrupts such a user in
-//! its second span when fewer come back than had gone, and never starts it again.)
+//! spans and after the last one an iteration that is under way may go on, until the turn ends and it is interrupted. A
+//! user that ramps down and up again within `gracefulRampDown` has one turn with two spans. (k6 2.2 interrupts such a
+//! user in its second span when fewer come back than had gone, and never starts it again.)
 
 use crate::options::{Executor, Scenario, Stage};
 use std::time::Duration;
@@ -52,7 +52,8 @@ pub(super) fn turns(scenario: &Scenario) -> Vec<Turn> {
     }
 }
 
-/// When a scenario's regular time is over and nothing begins any more. Ramping users may be done before the last stage is.
+/// When a scenario's regular time is over and nothing begins any more. Ramping users may be done before the last stage
+/// is.
 pub(super) fn regular_end(executor: &Executor) -> i64 {
     match executor {
         Executor::SharedIterations { max_duration, .. } | Executor::PerVuIterations { max_duration, .. } => {
@@ -99,7 +100,8 @@ fn steps(start_vus: u64, stages: &[Stage]) -> Vec<Step> {
             // The last comes as the stage ends.
             steps.extend((from + 1..=to).map(|vus| Step { at: end - part(to - vus, to - from), vus }));
         } else {
-            // The last to go goes as the stage ends; the first as long after its beginning as each after the one before.
+            // The last to go goes as the stage ends; the first as long after its beginning as each after the one
+            // before.
             steps.extend((to..from).rev().map(|vus| Step { at: end - part(vus - to, from - to), vus }));
         }
         (begun, from) = (end, to);

@@ -44,7 +44,8 @@ pub(crate) fn source(module: &Path) -> Option<&'static str> {
 pub(crate) fn unloaded(specifier: &str) -> String {
     let known: Vec<&str> = LIBRARIES.iter().map(|library| library.name).collect();
     format!(
-        "{specifier} is not loaded: no script comes from the net\nhint: save it beside the script and import it by its path; of https://jslib.k6.io there are {}, in any version",
+        "{specifier} is not loaded: no script comes from the net\nhint: save it beside the script and import it by its \
+         path; of https://jslib.k6.io there are {}, in any version",
         known.join(", ")
     )
 }

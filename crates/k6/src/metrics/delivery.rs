@@ -38,7 +38,8 @@ pub(crate) fn is_one(name: &str) -> bool {
     METRICS.iter().any(|(known, ..)| *known == name)
 }
 
-/// The counters by name. What is owed counts when it has arrived or is lost: until then it may turn out not to have been.
+/// The counters by name. What is owed counts when it has arrived or is lost: until then it may turn out not to have
+/// been.
 pub(crate) fn counters(counts: &Counts) -> [(&'static str, u64); 13] {
     let arrived = counts.delivered + counts.late + counts.replayed;
     [

@@ -1,5 +1,5 @@
-//! Operations of a k6 script, beside its own metrics: response times of requests and handshakes from the instant they were asked
-//! for, statuses, and failures by their classes.
+//! Operations of a k6 script, beside its own metrics: response times of requests and handshakes from the instant they
+//! were asked for, statuses, and failures by their classes.
 
 use sonagi_measure::At;
 use sonagi_measure::outcome::{Failure, OperationId, Outcome, Timing};
@@ -12,8 +12,8 @@ use crate::vu::Vu;
 const HTTP: OperationId = OperationId(0);
 const WEBSOCKET_CONNECT: OperationId = OperationId(1);
 
-/// A request ended at this instant, with an answer or without: its status, or why it failed and the same in words. An answer
-/// whose body cannot be unpacked is a failure, and was received all the same.
+/// A request ended at this instant, with an answer or without: its status, or why it failed and the same in words. An
+/// answer whose body cannot be unpacked is a failure, and was received all the same.
 pub(super) fn request(
     vu: &Vu,
     phases: &Phases,

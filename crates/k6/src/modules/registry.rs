@@ -191,7 +191,8 @@ fn why_unknown(name: &str) -> String {
     };
     if name.starts_with(EXTENSIONS) {
         return format!(
-            "{name} is an extension of k6 (xk6), which Sonagi does not support: they are written in Go\nhint: built in are {}; anything else must come from a JavaScript file beside the script",
+            "{name} is an extension of k6 (xk6), which Sonagi does not support: they are written in Go\nhint: built in \
+             are {}; anything else must come from a JavaScript file beside the script",
             known(true)
         );
     }

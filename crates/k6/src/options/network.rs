@@ -261,7 +261,8 @@ mod tests {
     #[test]
     fn the_pattern_that_fits_a_host_best_is_taken() {
         let hosts = hosts_of(&json!({
-            "a.com": "1.0.0.1", "*a.com": "1.0.0.9", "*.a.com": "1.0.0.2:80", "*.b.a.com": "1.0.0.3", "a.com:444": "1.0.0.4:8443", "v6": "[::1]:81"
+            "a.com": "1.0.0.1", "*a.com": "1.0.0.9", "*.a.com": "1.0.0.2:80", "*.b.a.com": "1.0.0.3",
+            "a.com:444": "1.0.0.4:8443", "v6": "[::1]:81"
         }));
         let check = |host: &str, port: u16, expected: Option<&str>| {
             let found = hosts.lead(host, port).map(std::net::SocketAddr::from);

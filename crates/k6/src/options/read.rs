@@ -43,7 +43,8 @@ pub(super) fn time(value: &Value, reading: &mut Reading<'_>) -> Option<Value> {
     match span::of(value) {
         Ok(ns) => Some(span::text(ns).into()),
         Err(what) if value.is_string() => {
-            let hint = "lengths of time are written \"1h30m\", \"90s\", \"500ms\", \"1d\", or as a number of milliseconds";
+            let hint = "lengths of time are written \"1h30m\", \"90s\", \"500ms\", \"1d\", or as a number of \
+                        milliseconds";
             reading.problem_with_hint(format!("{value} {what}"), hint);
             None
         }

@@ -40,7 +40,10 @@ pub(super) fn version(value: &Value, reading: &mut Reading<'_>) -> Option<Value>
         let text = format!("asks for {} at most, but Sonagi speaks TLS 1.2 and 1.3 only", ends["max"]);
         reading.problem_with_hint(text, "have the target speak TLS 1.2, or test it with k6");
     } else if is_too_old("min") {
-        reading.notice("Sonagi speaks TLS 1.2 and 1.3 only; a target that speaks nothing newer than TLS 1.1 is not reached");
+        reading.notice(
+            "Sonagi speaks TLS 1.2 and 1.3 only; a target that speaks nothing newer than TLS 1.1 is not \
+                        reached",
+        );
     }
     Some(Value::Object(ends))
 }
@@ -104,7 +107,8 @@ pub(super) fn cipher_suites(value: &Value, reading: &mut Reading<'_>) -> Option<
     let unspoken: Vec<&str> = names().filter(|name| matches!(find(name), Some((_, None)))).collect();
     if !unspoken.is_empty() {
         reading.notice(format!(
-            "Sonagi has no {}, only suites with ECDHE and AES-GCM or ChaCha20; a target that speaks TLS 1.2 and none of these is not reached",
+            "Sonagi has no {}, only suites with ECDHE and AES-GCM or ChaCha20; a target that speaks TLS 1.2 and none \
+             of these is not reached",
             unspoken.join(", ")
         ));
     }
@@ -177,11 +181,13 @@ mod tests {
         for (script, problem) in [
             (
                 json!({"tlsVersion": "tls1.0"}),
-                "options.tlsVersion: asks for \"tls1.0\" at most, but Sonagi speaks TLS 1.2 and 1.3 only\n    hint: have the target speak TLS 1.2, or test it with k6",
+                "options.tlsVersion: asks for \"tls1.0\" at most, but Sonagi speaks TLS 1.2 and 1.3 only\n    hint: \
+                 have the target speak TLS 1.2, or test it with k6",
             ),
             (
                 json!({"tlsAuth": [{"cert": "x", "key": encrypted, "password": "y"}]}),
-                "options.tlsAuth.0: its key is encrypted, which Sonagi cannot read\n    hint: openssl pkey -in encrypted.pem -out key.pem writes it without",
+                "options.tlsAuth.0: its key is encrypted, which Sonagi cannot read\n    hint: openssl pkey -in \
+                 encrypted.pem -out key.pem writes it without",
             ),
         ] {
             assert_eq!(options(script).unwrap_err().to_string(), problem);
@@ -193,16 +199,21 @@ mod tests {
         for (script, notice) in [
             (
                 json!({"tlsVersion": {"min": "tls1.0"}}),
-                "options.tlsVersion: Sonagi speaks TLS 1.2 and 1.3 only; a target that speaks nothing newer than TLS 1.1 is not reached",
+                "options.tlsVersion: Sonagi speaks TLS 1.2 and 1.3 only; a target that speaks nothing newer than TLS \
+                 1.1 is not reached",
             ),
             (
                 json!({"tlsCipherSuites": ["TLS_RSA_WITH_AES_128_CBC_SHA", "TLS_AES_128_GCM_SHA256"]}),
-                "options.tlsCipherSuites: Sonagi has no TLS_RSA_WITH_AES_128_CBC_SHA, only suites with ECDHE and AES-GCM or ChaCha20; a target that speaks TLS 1.2 and none of these is not reached",
+                "options.tlsCipherSuites: Sonagi has no TLS_RSA_WITH_AES_128_CBC_SHA, only suites with ECDHE and \
+                 AES-GCM or ChaCha20; a target that speaks TLS 1.2 and none of these is not reached",
             ),
         ] {
             assert_eq!(options(script).unwrap().notices, [notice]);
         }
-        let new = json!({"tlsVersion": {"min": "tls1.2", "max": "tls1.3"}, "tlsCipherSuites": ["TLS_AES_128_GCM_SHA256"]});
+        let new = json!({
+            "tlsVersion": {"min": "tls1.2", "max": "tls1.3"},
+            "tlsCipherSuites": ["TLS_AES_128_GCM_SHA256"],
+        });
         assert_eq!(options(new).unwrap().notices, [""; 0]);
     }
 }

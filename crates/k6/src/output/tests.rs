@@ -1,5 +1,5 @@
-//! `tests/samples.jsonl` and `tests/samples.csv` are what k6 2.2.0 wrote of `tests/script.js`: its samples must come out of our
-//! outputs as k6 wrote them, to the byte.
+//! `tests/samples.jsonl` and `tests/samples.csv` are what k6 2.2.0 wrote of `tests/script.js`: its samples must come
+//! out of our outputs as k6 wrote them, to the byte.
 
 use super::*;
 use crate::metrics::{AbortRule, Detail, Kind, Metadata, Unit, registry, sampler};

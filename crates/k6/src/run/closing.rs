@@ -52,7 +52,8 @@ impl Collector<'_, '_> {
         record
     }
 
-    /// Why the test failed, beside the thresholds that say so themselves: the verdict of its record is what its exit code says.
+    /// Why the test failed, beside the thresholds that say so themselves: the verdict of its record is what its exit
+    /// code says.
     fn failures(&self, have_thresholds_held: bool) -> Vec<String> {
         let is_told = self.exit == Exit::ThresholdsCrossed && !have_thresholds_held;
         if self.exit.conclusion() != Some(Conclusion::Fail) || is_told {

@@ -1,4 +1,5 @@
-//! A test under way, on the collector's thread: what happens before and after the scenarios, and what is made of samples.
+//! A test under way, on the collector's thread: what happens before and after the scenarios, and what is made of
+//! samples.
 
 use serde_json::Value;
 use sonagi_engine::{Collect, LogLine, RunEvent, SinkThread};
@@ -233,8 +234,8 @@ impl Collect<K6> for Collector<'_, '_> {
         self.timetable.end(self.test.since_epoch());
     }
 
-    /// The verdict says what the exit code says: a threshold that ends the test has judged it, and a signal behind the end of all
-    /// interrupts nothing.
+    /// The verdict says what the exit code says: a threshold that ends the test has judged it, and a signal behind the
+    /// end of all interrupts nothing.
     fn is_interrupted(&self, _: bool) -> bool {
         self.exit.conclusion() == Some(Conclusion::Interrupted)
     }

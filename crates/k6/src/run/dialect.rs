@@ -1,5 +1,5 @@
-//! k6's side of a run: what the kernel asks a script language for ([`Dialect`]). A thread's users are made before `setup`, then
-//! told to begin, then their scenarios run to their ends.
+//! k6's side of a run: what the kernel asks a script language for ([`Dialect`]). A thread's users are made before
+//! `setup`, then told to begin, then their scenarios run to their ends.
 
 use sonagi_engine::Dialect;
 use sonagi_measure::At;

@@ -75,8 +75,8 @@ impl Exit {
         row.map_or(255, |(_, code, _)| *code)
     }
 
-    /// The verdict in the record of a test that ends so; INVALID in place of PASS or FAIL when its generator fell behind. None: nothing
-    /// was run.
+    /// The verdict in the record of a test that ends so; INVALID in place of PASS or FAIL when its generator fell
+    /// behind. None: nothing was run.
     pub fn conclusion(self) -> Option<Conclusion> {
         match self {
             Exit::Passed => Some(Conclusion::Pass),
@@ -109,7 +109,8 @@ pub enum End {
     Nothing,
     /// The summary of it.
     Summary(Box<Summary>),
-    /// What the script made of the summary: names of files (`stdout` and `stderr` among them) and what they hold; and the summary.
+    /// What the script made of the summary: names of files (`stdout` and `stderr` among them) and what they hold; and
+    /// the summary.
     Handled(Files, Box<Summary>),
 }
 

@@ -1,8 +1,9 @@
-//! A test from its script to its end: the first user reads the script, the options are judged, all users are made, `setup`,
-//! the scenarios, `teardown`, `handleSummary`.
+//! A test from its script to its end: the first user reads the script, the options are judged, all users are made,
+//! `setup`, the scenarios, `teardown`, `handleSummary`.
 //!
-//! The calling thread is the collector: it merges what the shards measured, judges thresholds and tells its caller. Each shard
-//! is a thread; what happens once (`setup` and the like) happens on a thread of its own, by a user of its own.
+//! The calling thread is the collector: it merges what the shards measured, judges thresholds and tells its caller.
+//! Each shard is a thread; what happens once (`setup` and the like) happens on a thread of its own, by a user of its
+//! own.
 
 mod bars;
 mod closing;
@@ -42,7 +43,8 @@ pub use ending::{End, Ended, Exit, Files};
 use one_shot::{OneShot, OneShotDone};
 
 /// What to do with a script in JavaScript that is Artillery's, not k6's.
-pub const AS_JSON: &str = "an Artillery script is run as YAML or JSON: `node -p 'JSON.stringify(require(\"./script.js\"))'` writes it as that";
+pub const AS_JSON: &str = "an Artillery script is run as YAML or JSON: `node -p \
+                           'JSON.stringify(require(\"./script.js\"))'` writes it as that";
 
 /// What is to be run, and how.
 #[derive(Clone, Debug)]

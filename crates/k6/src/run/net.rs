@@ -1,7 +1,7 @@
 //! How a test's threads reach its targets, by its options.
 
 use sonagi_measure::outcome::Failure;
-use sonagi_transport::net::{Cause, Failed, Guide, Identity, NetOptions, ProtocolVersion, TlsOptions};
+use sonagi_transport::net::{Cause, DialPolicy, Failed, Identity, NetOptions, ProtocolVersion, TlsOptions};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -32,7 +32,7 @@ impl Common {
         NetOptions {
             verify_certificates: !options.insecure_skip_tls_verify,
             source_addresses,
-            guide: Rules::of(options).map(|rules| Arc::new(rules) as Arc<dyn Guide>),
+            dial_policy: Rules::of(options).map(|rules| Arc::new(rules) as Arc<dyn DialPolicy>),
             tls: tls(options),
             ..NetOptions::default()
         }
@@ -89,8 +89,8 @@ impl Rules {
     }
 }
 
-impl Guide for Rules {
-    fn lead(&self, host: &str, port: u16) -> Result<Option<SocketAddr>, Failed> {
+impl DialPolicy for Rules {
+    fn fixed_address(&self, host: &str, port: u16) -> Result<Option<SocketAddr>, Failed> {
         if host.parse::<IpAddr>().is_err()
             && let Some(pattern) = self.options.block_hostnames.find(host)
         {
@@ -149,8 +149,8 @@ mod tests {
             "hosts": { "a.b": "127.0.0.2:81" }, "blockHostnames": ["*.c"], "blacklistIPs": ["10.0.0.0/8"]
         })))
         .unwrap();
-        assert_eq!(rules.lead("a.b", 80).unwrap(), Some("127.0.0.2:81".parse().unwrap()));
-        assert_eq!(rules.lead("x.c", 80).unwrap_err().cause, Cause::NameRefused);
+        assert_eq!(rules.fixed_address("a.b", 80).unwrap(), Some("127.0.0.2:81".parse().unwrap()));
+        assert_eq!(rules.fixed_address("x.c", 80).unwrap_err().cause, Cause::NameRefused);
         assert_eq!(rules.allow("10.1.1.1".parse().unwrap()).unwrap_err().cause, Cause::AddressRefused);
         assert_eq!(rules.allow("11.1.1.1".parse().unwrap()), Ok(()));
     }

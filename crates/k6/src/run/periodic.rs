@@ -1,7 +1,7 @@
 //! What a test does by the clock: virtual users are counted every second, thresholds are judged every other.
 //!
-//! As in k6, both begin with the initialisation of the virtual users and go on to the end of `teardown`, while the test's own
-//! duration, which rates are divided by, begins with `setup`.
+//! As in k6, both begin with the initialisation of the virtual users and go on to the end of `teardown`, while the
+//! test's own duration, which rates are divided by, begins with `setup`.
 
 use sonagi_engine::{Progress, RunEvent};
 use sonagi_measure::At;

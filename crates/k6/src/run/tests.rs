@@ -214,8 +214,8 @@ const ITERATION: &str =
     " executor=shared-iterations hint=script exception scenario=default source=stacktrace";
 const ONCE: &str = " hint=script exception source=stacktrace";
 
-/// What is said of an exception, the exit code, and whether there is a summary: as k6 2.2 has them, whose own the scripts of
-/// `differential/k6/scripts/throws` show.
+/// What is said of an exception, the exit code, and whether there is a summary: as k6 2.2 has them, whose own the
+/// scripts of `differential/k6/scripts/throws` show.
 #[test]
 fn what_throws_ends_what_it_ends_in_k6() {
     let iterates = "export default () => { console.log('iterates'); };";
@@ -446,8 +446,8 @@ fn a_file_that_cannot_be_opened_is_told_as_in_k6() {
     }
 }
 
-/// Whoever reads the output begins when the script is through: a load thread that waited for it would wait for ever. The samples
-/// of three seconds wait: the first are being written, and those behind them must not be waited for either.
+/// Whoever reads the output begins when the script is through: a load thread that waited for it would wait for ever.
+/// The samples of three seconds wait: the first are being written, and those behind them must not be waited for either.
 #[test]
 fn an_output_that_nobody_reads_does_not_hold_the_load_up() {
     let folder = tempfile::tempdir().unwrap();

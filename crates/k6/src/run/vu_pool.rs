@@ -129,8 +129,8 @@ impl VuPool {
         self.idle.borrow_mut().push_back(vu);
     }
 
-    /// The scenarios are over: connections that outlived their iterations end. The users stay, to the end of the process: taking
-    /// ten thousand interpreters down takes a second in which nothing is won.
+    /// The scenarios are over: connections that outlived their iterations end. The users stay, to the end of the
+    /// process: taking ten thousand interpreters down takes a second in which nothing is won.
     pub(super) fn part(&self) {
         for PooledVu { user, last, .. } in &*self.idle.borrow() {
             if let (Some(last), true) = (last, user.vu.events.has_sources()) {
@@ -270,7 +270,8 @@ impl VuPool {
         }
     }
 
-    /// Users whose connections outlived their iterations are owed nothing more; what is under way to them may come for a while.
+    /// Users whose connections outlived their iterations are owed nothing more; what is under way to them may come for
+    /// a while.
     pub(super) async fn drain(&self) {
         let users: Vec<Rc<Vu>> = self.idle.borrow().iter().map(|idle| Rc::clone(&idle.user.vu)).collect();
         users.iter().for_each(|vu| delivery::part(vu));

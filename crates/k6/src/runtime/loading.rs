@@ -113,7 +113,8 @@ fn completed(module: &str, lacks: &str) -> String {
 fn stand_in(exports: &Value<'_>, path: &str, lacks: &str) -> rquickjs::Result<String> {
     let path = serde_json::Value::from(path);
     let mut code = format!(
-        "import {{ common }} from '{}';\nconst all = common({path});\nexport default all?.__esModule ? all.default : all;\n",
+        "import {{ common }} from '{}';\nconst all = common({path});\nexport default all?.__esModule ? all.default : \
+         all;\n",
         registry::COMMON
     );
     let own =

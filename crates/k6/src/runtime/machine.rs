@@ -20,8 +20,10 @@ use crate::vu::{Phase, Vu};
 /// Room for QuickJS's own checks and our functions below the deepest script.
 const STACK_MARGIN: usize = 48 << 10;
 
-const UNSETTLED: &str = "the script awaits a promise at its top level, and nothing is left that could settle it\nhint: what settles it must be under way: a timer, a request, a socket";
-const UNSETTLED_SETUP: &str = "setup() awaits a promise, and nothing is left that could settle it\nhint: what settles it must be under way: a timer, a request, a socket";
+const UNSETTLED: &str = "the script awaits a promise at its top level, and nothing is left that could settle it\nhint: \
+                         what settles it must be under way: a timer, a request, a socket";
+const UNSETTLED_SETUP: &str = "setup() awaits a promise, and nothing is left that could settle it\nhint: what settles \
+                               it must be under way: a timer, a request, a socket";
 
 /// A user's interpreter.
 pub(crate) struct Machine {

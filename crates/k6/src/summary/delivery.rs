@@ -35,7 +35,8 @@ pub(super) fn said(summary: &Summary) -> Delivered {
     if drawn > 0 && counts.messages == 0 {
         let (stamps, were) = if drawn == 1 { ("stamp", "was") } else { ("stamps", "were") };
         said.hints.push(format!(
-            "{drawn} {stamps} {were} drawn and not seen in what was sent: a stamp must leave as it is, in a message or in the body of a request"
+            "{drawn} {stamps} {were} drawn and not seen in what was sent: a stamp must leave as it is, in a message or \
+             in the body of a request"
         ));
     }
     said

@@ -1,6 +1,8 @@
-//! The summary of a test that is over, from its run folder: what the folder must hold for it beside the series, and the way back.
+//! The summary of a test that is over, from its run folder: what the folder must hold for it beside the series, and the
+//! way back.
 //!
-//! The text is that of the end of the test, to the letter. What `handleSummary` made of it is not: the script is not run again.
+//! The text is that of the end of the test, to the letter. What `handleSummary` made of it is not: the script is not
+//! run again.
 
 use serde_json::{Value, json};
 use sonagi_measure::folder::Reader;
@@ -77,8 +79,8 @@ pub struct Recorded {
     pub is_handled: bool,
 }
 
-/// Reads the summary of a k6 script's test. None: the folder is of another language, or of a version that does not keep what a
-/// summary needs.
+/// Reads the summary of a k6 script's test. None: the folder is of another language, or of a version that does not keep
+/// what a summary needs.
 pub fn recorded(folder: &Reader) -> Option<Recorded> {
     let language = folder.header().language.as_ref().filter(|language| language.name == NAME)?;
     let asked: Asked = serde_json::from_value(language.facts.clone()).ok()?;

@@ -60,8 +60,8 @@ pub(crate) struct Vu {
     pub(crate) rejections: Rejections,
     /// Why the last file or module that could not be loaded could not.
     pub(crate) load_failure: RefCell<Option<String>>,
-    /// A module that awaits at its top level was loaded. It may never settle, and QuickJS frees what such a module still needs:
-    /// the interpreter must not be freed then.
+    /// A module that awaits at its top level was loaded. It may never settle, and QuickJS frees what such a module
+    /// still needs: the interpreter must not be freed then.
     pub(crate) has_awaiting_modules: Cell<bool>,
     /// Additions to `__ENV` by the scenario of the next iteration, when it is another scenario than the last
     /// iteration's.

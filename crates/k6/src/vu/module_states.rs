@@ -4,8 +4,8 @@ use std::any::{Any, TypeId};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// A value for each type that was asked for, beside its type: every request asks. Only a handful of modules keep any state: a
-/// list is faster than a map.
+/// A value for each type that was asked for, beside its type: every request asks. Only a handful of modules keep any
+/// state: a list is faster than a map.
 #[derive(Default)]
 pub(super) struct ModuleStates(RefCell<Vec<(TypeId, Rc<dyn Any>)>>);
 

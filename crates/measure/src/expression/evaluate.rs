@@ -8,7 +8,7 @@ use super::{Expression, Operator, Routine};
 
 /// Where the values of an expression come from.
 pub trait Lookup<N> {
-    /// What a name stands for; [`Value::Undefined`] when nothing has been set.
+    /// The value of a name; [`Value::Undefined`] if nothing has been set.
     fn value(&mut self, name: &N) -> Value;
     /// A number from 0 up to 1.
     fn random(&mut self) -> f64;

@@ -27,9 +27,9 @@ pub struct NameToken<'t> {
     pub offset: usize,
 }
 
-/// What the names in an expression stand for.
+/// Resolves the names in an expression.
 pub trait Resolve {
-    /// What a name is resolved to.
+    /// A resolved name.
     type Name;
 
     /// Resolves a name; what it becomes may be a plain value.
@@ -48,7 +48,7 @@ pub trait Resolve {
 /// An expression, and what its author should know about it.
 #[derive(Clone, Debug)]
 pub struct Parsed<N> {
-    /// What was read.
+    /// The parsed expression.
     pub expression: Expression<N>,
     /// Its first sign of JavaScript's.
     pub foreign: Option<Foreign>,
@@ -130,7 +130,7 @@ impl<R: Resolve> Parser<'_, R> {
         Ok(left)
     }
 
-    /// What an operator makes of the value before it and what comes behind it.
+    /// The expression that an operator makes of the value before it and the rest after it.
     fn continued(
         &mut self,
         left: Expression<R::Name>,
@@ -184,7 +184,7 @@ impl<R: Resolve> Parser<'_, R> {
         }
     }
 
-    /// One value in brackets, or a list of them.
+    /// A value in brackets, or a list of them.
     fn bracketed(&mut self) -> Result<Expression<R::Name>, SyntaxError> {
         let first = self.expression(0)?;
         if self.takes(")") {

@@ -10,8 +10,8 @@ fn variables() -> Json {
     })
 }
 
-/// What filtrex 2.2.3 makes of expressions with these variables; `filtrex.rs` of the binary's tests asks the package
-/// itself.
+/// The results of filtrex 2.2.3 for expressions with these variables; `filtrex.rs` of the binary's tests asks the
+/// package itself.
 const TABLE: &str = include_str!("tests/table.txt");
 
 /// Names are variables; those with signs in them are known as a whole.

@@ -62,9 +62,9 @@ const UNKNOWN: [(&str, &str); 3] =
 pub struct Foreign {
     /// Where, in characters from the start of the expression.
     pub offset: usize,
-    /// As written: `&&`.
+    /// The operator as written: `&&`.
     pub written: &'static str,
-    /// What it is read as: `and`.
+    /// The operator's meaning: `and`.
     pub means: &'static str,
 }
 

@@ -7,7 +7,7 @@ use std::fmt;
 /// A value of an expression: JSON's, and what JSON has not.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// Of what has not been set.
+    /// The value of a variable that has not been set.
     Undefined,
     /// JSON's.
     Null,
@@ -38,7 +38,7 @@ impl From<Json> for Value {
     }
 }
 
-/// As JavaScript would write it down: JSON, and its own words for what JSON has not.
+/// JavaScript's text of it: JSON, and its own words for values that JSON lacks.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -112,7 +112,7 @@ impl Value {
         }
     }
 
-    /// What is compared and added in its place.
+    /// The value that is compared and added in its place.
     fn plain(&self) -> Value {
         match self {
             List(_) | Object(_) => Text(self.text()),

@@ -1,10 +1,11 @@
 //! `latency.hlog`: an HdrHistogram interval log (V2, compressed), one line per series and second that has data.
 //!
-//! Values are microseconds, as is the third column (the interval's highest value). Timestamps are seconds since the run's
-//! start, which BaseTime gives. Tags are the series: `delivery`, `replay`, `session`, `lag`, `hiccup`, and per operation
-//! `response.<name>`, `service.<name>`, `first_byte.<name>`, of those of its responses that were no 2xx `3xx.<name>`, `4xx.<name>`,
-//! `5xx.<name>`, `other.<name>`, of those that were redirected all of their ways `redirected.<name>` and each answer on them
-//! `answer.<name>`; the format allows no space, comma or line end in a tag, so these and `%` are written as `%20` and so on.
+//! Values are microseconds, as is the third column (the interval's highest value). Timestamps are seconds since the
+//! run's start, which BaseTime gives. Tags are the series: `delivery`, `replay`, `session`, `lag`, `hiccup`, and per
+//! operation `response.<name>`, `service.<name>`, `first_byte.<name>`, of those of its responses that were no 2xx
+//! `3xx.<name>`, `4xx.<name>`, `5xx.<name>`, `other.<name>`, of those that were redirected all of their ways
+//! `redirected.<name>` and each answer on them `answer.<name>`; the format allows no space, comma or line end in a tag,
+//! so these and `%` are written as `%20` and so on.
 
 use super::lines::next_line;
 use super::version1;

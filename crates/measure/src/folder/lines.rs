@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
-/// What may wait for the disk, per file.
+/// Limit on bytes waiting for the disk, per file.
 const WAITING_MAX: usize = 16 << 20;
 
 /// A file to append lines to.

@@ -1,5 +1,5 @@
-//! What the engine counts in a second, and where it belongs in a snapshot: operations and scenarios have names in a folder, and
-//! places in a snapshot.
+//! What the engine counts in a second, and where it belongs in a snapshot: operations and scenarios have names in a
+//! folder, and places in a snapshot.
 
 use std::collections::HashMap;
 

@@ -23,8 +23,8 @@ use std::sync::Arc;
 #[error("{0}")]
 pub struct ReadError(pub String);
 
-/// Recomputes the summary from the folder's files (a cut-off run has `complete == false`). `naming` has the names that the
-/// thresholds of its header use.
+/// Recomputes the summary from the folder's files (a cut-off run has `complete == false`). `naming` has the names that
+/// the thresholds of its header use.
 ///
 /// # Errors
 /// There is no `run.json` with a header. Missing or torn series are no error: they are what a cut-off run leaves.
@@ -36,7 +36,7 @@ pub fn read(path: &Path, naming: Naming) -> Result<Summary, ReadError> {
 /// The run's header.
 ///
 /// # Errors
-/// As [`read`].
+/// When [`read`] fails.
 pub fn header(path: &Path) -> Result<Header, ReadError> {
     Reader::open(path).map(|folder| folder.header)
 }
@@ -92,14 +92,15 @@ impl Reader {
         })
     }
 
-    /// Everything that was written down beside the seconds, in order: an object each, with `at_ns`, `kind` and what belongs to it.
+    /// Everything that was written down beside the seconds, in order: an object each, with `at_ns`, `kind` and what
+    /// belongs to it.
     pub fn events(&self) -> impl Iterator<Item = Value> {
         let mut lines = whole(&self.path.join(EVENTS));
         iter::from_fn(move || next_line(&mut *lines)).filter_map(|line| serde_json::from_slice(&line).ok())
     }
 
-    /// The whole run, by the code that sums it up when it ends: its summary, and every value of its metrics. The store is one that
-    /// has seen nothing.
+    /// The whole run, by the code that sums it up when it ends: its summary, and every value of its metrics. The store
+    /// is one that has seen nothing.
     pub fn summed_up(&self, metrics: MetricStore) -> (Summary, MetricStore) {
         let registry = Arc::clone(metrics.registry());
         let mut tally = Tally::new(self.header.clone(), metrics);
@@ -112,7 +113,7 @@ impl Reader {
         tally.naming = self.naming;
         tally.ended_by = self.ended_by();
         let mut summary = tally.summary();
-        // What no series tells: who started the run entered it.
+        // No series has it: the code that started the run entered it.
         if let Value::Object(combination) = self.of_end("combination") {
             summary.combination = combination.clone();
         }
@@ -177,7 +178,8 @@ fn version_of(run: &Value, path: &Path) -> Result<u64, ReadError> {
     version.filter(|version| (1..=VERSION).contains(version)).ok_or_else(|| {
         let (file, version) = (path.join(RUN), &run["version"]);
         ReadError(format!(
-            "run folders up to version {VERSION} are read, got version {version} in {}\nhint: a newer sonagi wrote it; read it with that",
+            "run folders up to version {VERSION} are read, got version {version} in {}\nhint: a newer sonagi wrote it; \
+             read it with that",
             file.display()
         ))
     })

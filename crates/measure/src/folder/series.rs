@@ -3,16 +3,17 @@
 //! | member | what it holds |
 //! |---|---|
 //! | `second`, `at_ns`, `interval_ns` | which second, its end from the run's start, how long it was |
-//! | `names` | series that come for the first time, by number: `metric`, `kind`, `unit`, `tags`, of samples `first_ns` and `parts` |
-//! | `counts` | `[number, n]`: what the engine counted in the second; what is zero is left out |
+//! | `names` | new series, by number: `metric`, `kind`, `unit`, `tags`, of samples `first_ns` and `parts` |
+//! | `counts` | `[number, n]`: the engine's counts of the second, without zeros |
 //! | `samples` | `[number, value]`: metrics by name, see below |
 //! | `ledger` | the ledger's counts so far, where the run tracks delivery |
 //! | `shards`, `process` | levels at the second's end |
 //! | `untold`, `left_out` | samples that got no series or no metric of their own |
 //!
-//! A counter's value is `[sum, samples]`, a gauge's `[value, min, max, at_ns, samples]`, a rate's `[not zero, all]`. A trend's has
-//! `count`, `sum`, `min`, `max`, and its `values` until the run has more than [`Trend::EXACT`] of the series; from then on `buckets`,
-//! `[bucket, count]` each, which is all that a trend of so many keeps. So what is read is what was measured, to the last digit.
+//! A counter's value is `[sum, samples]`, a gauge's `[value, min, max, at_ns, samples]`, a rate's `[not zero, all]`. A
+//! trend's has `count`, `sum`, `min`, `max`, and its `values` until the run has more than [`Trend::EXACT`] of the
+//! series; from then on `buckets`, `[bucket, count]` each, which is all that a trend of so many keeps. So what is read
+//! is what was measured, to the last digit.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -57,7 +58,7 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// What a series is.
+/// The name of a series.
 #[derive(Clone, serde::Serialize, serde::Deserialize)]
 struct Name {
     metric: String,
@@ -89,7 +90,7 @@ pub(super) struct Encoder {
 }
 
 impl Encoder {
-    /// Of a run that has these sub-metrics.
+    /// An encoder for a run with these sub-metrics.
     pub(super) fn new(parts: Vec<String>) -> Encoder {
         Encoder { parts, ..Encoder::default() }
     }
@@ -202,7 +203,7 @@ pub(super) struct Decoder<'a> {
 }
 
 impl<'a> Decoder<'a> {
-    /// Of a run that has this header; its metrics are entered into the registry.
+    /// A decoder for a run with this header; its metrics are entered into the registry.
     pub(super) fn new(header: &'a Header, registry: Arc<Registry>) -> Decoder<'a> {
         let (names, counts, series) = (HashMap::new(), HashMap::new(), HashMap::new());
         Decoder { places: Places::new(header), registry, names, counts, series }
@@ -265,7 +266,8 @@ fn told(number: f64) -> Value {
     if number.is_finite() { Value::from(number) } else { Value::from(number.to_string()) }
 }
 
-/// A number as [`told`] wrote it, to its last digit: `serde_json` reads some of those with seventeen digits as their neighbour.
+/// A number as [`told`] wrote it, to its last digit: `serde_json` reads some of those with seventeen digits as their
+/// neighbour.
 struct Exact(f64);
 
 impl<'de> Deserialize<'de> for Exact {

@@ -1,6 +1,7 @@
-//! Folders of version 1, which had `series.csv`: one row `second,series,value` per whole number. Counters and failures are
-//! differences, levels and the ledger's counts are values at the end of the second. What a script's functions reported is in the
-//! events, and the values of their histograms are in the log of latencies. Such folders are read and no longer written.
+//! Folders of version 1, which had `series.csv`: one row `second,series,value` per whole number. Counters and failures
+//! are differences, levels and the ledger's counts are values at the end of the second. What a script's functions
+//! reported is in the events, and the values of their histograms are in the log of latencies. Such folders are read and
+//! no longer written.
 
 use std::io::BufRead;
 use std::sync::Arc;
@@ -151,7 +152,8 @@ fn failed(places: &Places<'_>, rest: &str) -> Option<Count> {
     Some(Count::Error { operation, failure: Failure::from_code(code)?, called })
 }
 
-/// What the script's functions reported in a second, as an event tells it; [`enter_values`] has the values of histograms.
+/// Enters the metrics that the script's functions reported in a second, from an event; [`enter_values`] has the values
+/// of histograms.
 pub(super) fn enter_reported(event: &Value, registry: &Registry, snapshot: &mut Snapshot) {
     let Some(Value::Object(metrics)) = event.get("metrics") else { return };
     for (name, told) in metrics {

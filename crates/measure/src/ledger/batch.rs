@@ -1,4 +1,4 @@
-//! What shards write down for the ledger, as plain records.
+//! The shards' inputs to the ledger, as plain records.
 
 use crate::at::At;
 
@@ -7,7 +7,7 @@ pub type Member = u32;
 /// A room, unique in the run; dense from 0.
 pub type RoomId = u32;
 
-/// What one shard saw since it was last asked. Order within each list is the order of events.
+/// A shard's observations since the last call. The order within each list is the order of events.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
     /// Subscriptions asked for, to be confirmed.
@@ -42,12 +42,12 @@ impl Batch {
     }
 }
 
-/// A subscription was asked for. From then on a copy is no leak: the target may have let the member in and its word not be
-/// here yet. Nothing is owed before that word ([`Joined`]); when it never comes, the end of the connection (`gone`) is the
-/// end of this, too.
+/// A subscription was asked for. From then on a copy is no leak: the target may have let the member in and its word not
+/// be here yet. Nothing is owed before that word ([`Joined`]); when it never comes, the end of the connection (`gone`)
+/// is the end of this, too.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked {
-    /// Who.
+    /// The member.
     pub member: Member,
     /// Where.
     pub room: RoomId,
@@ -58,37 +58,39 @@ pub struct Asked {
 /// A subscription was confirmed.
 #[derive(Clone, Copy, Debug)]
 pub struct Joined {
-    /// Who.
+    /// The member.
     pub member: Member,
     /// Where.
     pub room: RoomId,
     /// When the confirmation came.
     pub at: At,
-    /// Whether it takes up where an [interrupted](Left::interrupted) stay broke off: what was sent since is owed, too. After
-    /// any other stay it is an ordinary join.
+    /// Whether it takes up where an [interrupted](Left::interrupted) stay broke off: what was sent since is owed, too.
+    /// After any other stay it is an ordinary join.
     pub resumes: bool,
 }
 
-/// A membership ended (in `left`), or the connection behind it closed (in `gone`; both at once when it was cut). Copies of
-/// messages sent before `left` count whenever they arrive; copies of later ones are `settling` until `gone` + settle.
+/// A membership ended (in `left`), or the connection behind it closed (in `gone`; both at once when it was cut). Copies
+/// of messages sent before `left` count whenever they arrive; copies of later ones are `settling` until `gone` +
+/// settle.
 #[derive(Clone, Copy, Debug)]
 pub struct Left {
-    /// Who.
+    /// The member.
     pub member: Member,
     /// Where.
     pub room: RoomId,
     /// When.
     pub at: At,
-    /// The member is trying to come back and to be told of all it missed: until it has ([`Joined::resumes`]), or a further
-    /// `left` says that it gave up, nobody can say what copies of messages sent since are. Without meaning in `gone`.
+    /// The member is trying to come back and to be told of all it missed: until it has ([`Joined::resumes`]), or a
+    /// further `left` says that it gave up, nobody can say what copies of messages sent since are. Without meaning in
+    /// `gone`.
     pub interrupted: bool,
 }
 
-/// A user is gone for good: it has left everywhere and given up, its connections are closed, and all it sent or received has
-/// been written down. The ledger need not know it any longer.
+/// A user is gone for good: it has left everywhere and given up, its connections are closed, and all it sent or
+/// received has been written down. The ledger need not know it any longer.
 #[derive(Clone, Copy, Debug)]
 pub struct Departed {
-    /// Who.
+    /// The member.
     pub member: Member,
     /// When.
     pub at: At,
@@ -101,23 +103,24 @@ pub struct Sent {
     pub room: RoomId,
     /// Number in the room, from 0, unique.
     pub number: u32,
-    /// Who.
+    /// The sender.
     pub sender: Member,
     /// When the schedule wanted it sent; latency runs from here.
     pub planned: At,
     /// When it was handed to the kernel; membership is judged here.
     pub started: At,
-    /// Whether the target acknowledged it; None when [`Settled`] will say. `Some(true)` for sends without acknowledgement.
+    /// Whether the target acknowledged it; None when [`Settled`] will say. `Some(true)` for sends without
+    /// acknowledgement.
     pub acked: Option<bool>,
 }
 
-/// The acknowledgement of a message came (`acked`) or will never come; or the sender cut its own connection so soon after an
-/// unacknowledged send that the target may not have read it (not `acked`).
+/// The acknowledgement of a message came (`acked`) or will never come; or the sender cut its own connection so soon
+/// after an unacknowledged send that the target may not have read it (not `acked`).
 #[derive(Clone, Copy, Debug)]
 pub struct Settled {
     /// Where.
     pub room: RoomId,
-    /// Which message.
+    /// The message's number.
     pub number: u32,
     /// Whether the target took it.
     pub acked: bool,
@@ -128,11 +131,11 @@ pub struct Settled {
 pub struct Received {
     /// When.
     pub at: At,
-    /// Who received it.
+    /// The receiver.
     pub member: Member,
-    /// Which room it was sent to.
+    /// The room it was sent to.
     pub room: RoomId,
-    /// Which message.
+    /// The message's number.
     pub number: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Which message numbers a receiver has already got: one bit each, exact to the end of the run.
+//! The message numbers a receiver has got: one bit each, exact to the end of the run.
 //!
 //! Receipts come nearly in order, so the words around the newest number are kept in a short window; words that leave it
 //! are forgotten when complete and kept aside when they have holes. Memory is therefore the window plus eight or so

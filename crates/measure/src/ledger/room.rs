@@ -14,7 +14,7 @@ const NONE: u32 = u32::MAX;
 /// Ended stays that are not worth a look.
 const FEW_STAYS: usize = 8;
 
-/// One stamped message. 32 bytes, kept until it is forgotten ([`Room::forget`]) or the run ends: its acknowledgement may
+/// A stamped message. 32 bytes, kept until it is forgotten ([`Room::forget`]) or the run ends: its acknowledgement may
 /// come late.
 #[derive(Clone, Copy)]
 pub(super) struct Message {
@@ -31,10 +31,10 @@ pub(super) struct Message {
     own: Own,
 }
 
-/// What became of the copy of a message for its own sender.
+/// The fate of the copy of a message for its own sender.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Own {
-    /// It is not owed, or nobody knows yet, or it was given up.
+    /// The copy is not owed, or its fate is unknown yet, or it was given up.
     None,
     Missing,
     Come,
@@ -156,8 +156,8 @@ impl Room {
         self.message(number).filter(|m| m.started <= ripe).copied()
     }
 
-    /// A message's owed copies have been counted, one of them its sender's `own`: a stay that is owed it and becomes known
-    /// later counts its own.
+    /// A message's owed copies have been counted, one of them its sender's `own`: a stay that is owed it and becomes
+    /// known later counts its own.
     pub(super) fn judged(&mut self, number: u32, own: bool) {
         let Some(at) = self.place(number) else { return };
         self.messages[at].is_judged = true;
@@ -168,7 +168,8 @@ impl Room {
         }
     }
 
-    /// How many of the messages judged so far, sent at this instant or later, `member` is owed that has come back for them.
+    /// How many of the messages judged so far, sent at this instant or later, `member` is owed that has come back for
+    /// them.
     pub(super) fn owe_again(&mut self, from: At, member: u32, echo: bool) -> u64 {
         let messages = &mut self.messages;
         let first = self.first;
@@ -216,8 +217,9 @@ impl Room {
         number < self.first
     }
 
-    /// Forgets the oldest messages sent up to then, until one has an outcome or a copy outstanding. What is needed to judge
-    /// a further copy of a forgotten one stands in its receiver's bitmap: who has it was owed it, and nobody else was.
+    /// Forgets the oldest messages sent up to then, until one has an outcome or a copy outstanding. What is needed to
+    /// judge a further copy of a forgotten one stands in its receiver's bitmap: who has it was owed it, and nobody else
+    /// was.
     pub(super) fn forget(&mut self, until: At) {
         let first = self.first;
         self.forget_oldest(until);
@@ -242,8 +244,9 @@ impl Room {
         }
     }
 
-    /// Forgets stays that ended before the oldest message was sent that is remembered or may yet be told of: each counts on
-    /// both sides of every rank. Looks only when ended stays have doubled in number, since it goes over all messages.
+    /// Forgets stays that ended before the oldest message was sent that is remembered or may yet be told of: each
+    /// counts on both sides of every rank. Looks only when ended stays have doubled in number, since it goes over all
+    /// messages.
     pub(super) fn forget_stays(&mut self, until: At) {
         if self.ends.len() < self.sift_at.max(FEW_STAYS) {
             return;
@@ -277,7 +280,7 @@ impl Room {
         for message in self.messages.iter_mut().filter(open) {
             let begun = begins.partition_point(|&begin| begin <= message.started);
             let ended = ends.partition_point(|&end| end < message.started);
-            // As in [`super::Ledger::counts`]: what was merged late may have come without being owed.
+            // Like in [`super::Ledger::counts`]: a copy that was merged late may have come without being owed.
             let come = own(message) + u64::from(message.arrived);
             unknown += (begun.saturating_sub(ended) as u64).saturating_sub(come);
             // Given up once: closing again must not count it twice.

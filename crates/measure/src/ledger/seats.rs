@@ -1,8 +1,8 @@
-//! Who sits where: the seats of all members that something may still become of.
+//! The seats of all members whose memberships may still change.
 //!
-//! A member is looked up for every copy, so its number leads to its seats by an index and not by a search. That takes four
-//! bytes for each member since the oldest that is still there; the seats themselves go with their member, and their place
-//! is taken by another's. So people who come and go leave nothing behind.
+//! A member is looked up for every copy, so its number leads to its seats by an index and not by a search. That takes
+//! four bytes for each member since the oldest that is still there; the seats themselves go with their member, and
+//! their place is taken by another's. So people who come and go leave nothing behind.
 
 use super::stay::Seat;
 use super::{Member, RoomId};
@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 
 /// A member that has no seats yet.
 const NONE: u32 = u32::MAX;
-/// One that is gone for good.
+/// A member that is gone for good.
 const DEPARTED: u32 = u32::MAX - 1;
 
 /// By member, then by room (sorted; nearly always one or two).

@@ -8,12 +8,12 @@
 //!  leaked  │ settling  │  owed (by sending time) │  settling: sent after left │ leaked
 //! ```
 //!
-//! The first settle window also reaches `settle` back from `joined`; where the request to join is known, from there: the
-//! confirmation may be long in coming, and the copies before it are no leak. When the connection was cut (`gone == left`)
-//! nothing sent in the last `settle` of the stay is owed: the target may have noticed before we did.
+//! The first settle window also reaches `settle` back from `joined`; where the request to join is known, from there:
+//! the confirmation may be long in coming, and the copies before it are no leak. When the connection was cut
+//! (`gone == left`) nothing sent in the last `settle` of the stay is owed: the target may have noticed before we did.
 //!
-//! A stay that resumes an interrupted one has no first settle window and is owed everything from there on where the stay
-//! before it was owed nothing more, as if there had been no interruption:
+//! A stay that resumes an interrupted one has no first settle window and is owed everything from there on where the
+//! stay before it was owed nothing more, as if there had been no interruption:
 //!
 //! ```text
 //!        joined   joined+settle     left−settle  left = gone            joined
@@ -30,13 +30,14 @@ use std::ops::RangeInclusive;
 
 const OPEN: At = At(i64::MAX);
 
-/// One membership of one member in one room.
+/// A membership of one member in one room.
 struct Stay {
     /// `joined` where the request is not known.
     asked: At,
     /// OPEN until it is confirmed.
     joined: At,
-    /// `joined` + settle, but after the stay before, so that no message is owed twice; right after it when this one resumes.
+    /// `joined` + settle, but after the stay before, so that no message is owed twice; right after it when this one
+    /// resumes.
     owed_from: At,
     /// OPEN while the member is in.
     left: At,
@@ -70,7 +71,7 @@ pub(super) struct Seat {
     stays: Vec<Stay>,
     /// Owed messages of which a copy has arrived.
     pub(super) seen: Bitmap,
-    /// One above the highest number in `seen`.
+    /// The highest number in `seen`, plus one.
     high: u32,
     /// The member's own last message in the room.
     pub(super) last_sent: Option<u32>,
@@ -190,8 +191,8 @@ impl Seat {
         self.stays.iter().rev().any(|stay| stay.asked.plus(-settle) <= at && at <= stay.gone.plus(settle))
     }
 
-    /// Whether a copy of a message sent at `started`, owed to that stay and received `at`, came over a later connection than
-    /// the one the message was sent to: what a stay is owed of the time before it was meant for the stay then.
+    /// Whether a copy of a message sent at `started`, owed to that stay and received `at`, came over a later connection
+    /// than the one the message was sent to: what a stay is owed of the time before it was meant for the stay then.
     pub(super) fn replayed(&self, stay: usize, started: At, at: At) -> bool {
         let stay = self.stays[..=stay].iter().rposition(|stay| stay.joined <= started).unwrap_or(stay);
         at > self.stays[stay].gone || self.stays[stay + 1..].iter().any(|later| at >= later.joined)

@@ -1,4 +1,4 @@
-//! What a ledger keeps.
+//! Tests of the ledger's memory.
 
 use super::*;
 

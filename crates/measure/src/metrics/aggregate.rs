@@ -1,9 +1,9 @@
-//! What is kept of a metric's samples.
+//! The aggregates of a metric's samples.
 
 use super::{Kind, Trend};
 use crate::at::At;
 
-/// What is kept of the samples of a metric, or of a part of them.
+/// The aggregate of the samples of a metric, or of a part of them.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)] // as Kind says
 pub enum Aggregate {
@@ -58,7 +58,7 @@ impl Rated {
 }
 
 impl Aggregate {
-    /// One without values.
+    /// An aggregate without values.
     pub fn new(kind: Kind) -> Aggregate {
         match kind {
             Kind::Counter => Aggregate::Counter(Counted::default()),
@@ -103,7 +103,7 @@ impl Aggregate {
         }
     }
 
-    /// What it holds, and nothing is left; with as much room as was needed.
+    /// Takes the contents and leaves an empty aggregate with as much room as was needed.
     pub(super) fn take(&mut self) -> Aggregate {
         let fresh = match self {
             Aggregate::Counter(_) => Aggregate::new(Kind::Counter),
@@ -114,7 +114,7 @@ impl Aggregate {
         std::mem::replace(self, fresh)
     }
 
-    /// Of which kind its metric is.
+    /// The kind of its metric.
     pub fn kind(&self) -> Kind {
         match self {
             Aggregate::Counter(_) => Kind::Counter,

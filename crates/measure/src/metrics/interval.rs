@@ -1,4 +1,4 @@
-//! What was observed in a while: a second of a run, of one thread or of all.
+//! Observations of an interval: a second of a run, of one thread or of all.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,13 +6,13 @@ use std::sync::Arc;
 use super::{Aggregate, Metric, MetricId, Sample, TagSet};
 use crate::at::At;
 
-/// The samples of a metric that have the same of those tags that matter: they belong to the same sub-metrics, and have the same
-/// values of the tags that make series of the metric.
+/// The samples of a metric that have the same of those tags that matter: they belong to the same sub-metrics, and have
+/// the same values of the tags that make series of the metric.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Series {
-    /// Of which metric.
+    /// The metric.
     pub metric: MetricId,
-    /// What that is.
+    /// The metric's description.
     pub of: Metric,
     /// Sub-metrics it is a part of, by their place in the registry.
     pub submetrics: Box<[usize]>,
@@ -34,11 +34,11 @@ pub struct Observed {
     pub series: Arc<Series>,
     /// The instant of its first sample in the run.
     pub first: At,
-    /// What it came to.
+    /// The samples' aggregate.
     pub aggregate: Aggregate,
 }
 
-/// What was observed in an interval.
+/// The observations of an interval.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Interval {
     /// Each series that had a sample, once.
@@ -57,7 +57,7 @@ impl Interval {
         self.series.is_empty() && self.untold == 0 && self.left_out == 0
     }
 
-    /// What several threads observed in the same interval.
+    /// Merges the observations of several threads in the same interval.
     pub fn merged(intervals: impl IntoIterator<Item = Interval>) -> Interval {
         let mut intervals = intervals.into_iter().filter(|interval| !interval.is_empty());
         let Some(mut all) = intervals.next() else { return Interval::default() };

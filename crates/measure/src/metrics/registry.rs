@@ -10,19 +10,19 @@ use std::sync::{Arc, PoisonError, RwLock};
 pub struct Metric {
     /// Its name.
     pub name: Arc<str>,
-    /// What it does with its samples.
+    /// The way it combines its samples.
     pub kind: Kind,
-    /// What its values are.
+    /// The unit of its values.
     pub unit: Unit,
-    /// Only a part of what the name says is sampled, the operations that have tags: of such a metric only sub-metrics are told, and
-    /// what the whole came to is measured elsewhere.
+    /// Only a part of what the name says is sampled, the operations that have tags: of such a metric only sub-metrics
+    /// are told, and what the whole came to is measured elsewhere.
     pub is_partial: bool,
 }
 
 /// The samples of a metric that have certain tags: what a threshold on `http_reqs{status:200}` is about.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Submetric {
-    /// Whose samples they are.
+    /// The metric whose samples they are.
     pub parent: MetricId,
     /// `http_reqs{status:200}`.
     pub name: Arc<str>,
@@ -43,9 +43,9 @@ pub enum Conflict {
     Kind {
         /// The name.
         name: String,
-        /// What it is.
+        /// The kind it has.
         exists: Kind,
-        /// What it should be.
+        /// The kind it should have.
         wanted: Kind,
     },
     /// There is one of the name whose values are something else.
@@ -55,9 +55,9 @@ pub enum Conflict {
     Unit {
         /// The name.
         name: String,
-        /// What its values are.
+        /// The unit its values have.
         exists: Unit,
-        /// What they should be.
+        /// The unit its values should have.
         wanted: Unit,
     },
     /// There is one of the name whose whole is measured elsewhere, or the other way round.
@@ -68,8 +68,8 @@ pub enum Conflict {
     TooMany(String),
 }
 
-/// All metrics of a run and the sub-metrics its thresholds name; shared by all threads. It is read when a set of tags meets a
-/// metric for the first time and when a script names a metric, never per sample.
+/// All metrics of a run and the sub-metrics its thresholds name; shared by all threads. It is read when a set of tags
+/// meets a metric for the first time and when a script names a metric, never per sample.
 #[derive(Debug)]
 pub struct Registry(RwLock<Known>);
 
@@ -107,7 +107,7 @@ impl Known {
 }
 
 impl Registry {
-    /// One with these metrics, at these numbers.
+    /// A registry with these metrics, at these numbers.
     pub fn new(metrics: &[(&str, Kind, Unit)]) -> Registry {
         let metrics: Vec<Metric> = metrics
             .iter()
@@ -159,8 +159,8 @@ impl Registry {
         Ok(id)
     }
 
-    /// The sub-metric of this name (`http_reqs{status:200}`), made if it is new; its place in [`Registry::submetrics`]. All must
-    /// be known before the first sample: a set of tags is matched with them once.
+    /// The sub-metric of this name (`http_reqs{status:200}`), made if it is new; its place in [`Registry::submetrics`].
+    /// All must be known before the first sample: a set of tags is matched with them once.
     ///
     /// # Errors
     /// When there is no such metric, or the part in braces is malformed.
@@ -199,7 +199,7 @@ impl Registry {
         self.read().by_name.get(name).copied()
     }
 
-    /// What a metric is.
+    /// The description of a metric.
     pub fn metric(&self, id: MetricId) -> Metric {
         self.read().metrics[id.index()].clone()
     }

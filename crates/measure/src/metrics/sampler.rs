@@ -11,14 +11,15 @@ use super::{
 };
 use crate::at::At;
 
-/// Series of one sampler: samples with further tags count in their metric and its sub-metrics only, and [`Interval::untold`]
-/// says how many sets of tags that happened to.
+/// Series of one sampler: samples with further tags count in their metric and its sub-metrics only, and
+/// [`Interval::untold`] says how many sets of tags that happened to.
 pub const SERIES_MAX: usize = 20_000;
 
-/// Which tags make series of a metric: samples that differ in others count together.
+/// The tags that make series of a metric: samples that differ in other tags count together.
 pub type SeriesTags = fn(MetricId) -> &'static [&'static str];
 
-/// The samples of one thread since the last [`Sampler::take`]. The collector has one of its own for what it observes itself.
+/// The samples of one thread since the last [`Sampler::take`]. The collector has one of its own for what it observes
+/// itself.
 #[derive(Debug)]
 pub struct Sampler {
     registry: Arc<Registry>,
@@ -28,7 +29,7 @@ pub struct Sampler {
     by_series: HashMap<Arc<Series>, u32>,
     /// Cells of samples that belong to their metric only, by metric.
     plain: Vec<u32>,
-    /// As they were at the first sample.
+    /// The sub-metrics at the first sample.
     submetrics: Option<Vec<Submetric>>,
     samples: Option<Vec<Sample>>,
     untold: u64,
@@ -45,9 +46,9 @@ struct Cell {
 /// A sample as it was observed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
-    /// Of which metric.
+    /// The metric.
     pub metric: MetricId,
-    /// What was observed.
+    /// The observed value.
     pub value: f64,
     /// When.
     pub at: At,
@@ -90,8 +91,8 @@ impl Sampler {
 
     /// Adds a sample. The tags must come from this sampler's [`Sampler::tags`].
     ///
-    /// Costs an addition: nothing is allocated (but for the room a trend's values grow into, which is handed on from second to
-    /// second) and no string is looked at, except when a set of tags meets a metric for the first time.
+    /// Costs an addition: nothing is allocated (but for the room a trend's values grow into, which is handed on from
+    /// second to second) and no string is looked at, except when a set of tags meets a metric for the first time.
     #[inline]
     pub fn observe(&mut self, metric: MetricId, value: f64, tags: &Tags, at: At) {
         let known = tags.node.cells.borrow().get(metric.index()).copied().unwrap_or(UNSETTLED);
@@ -139,7 +140,7 @@ impl Sampler {
 
     fn find(&self, series: &Series) -> Option<u32> {
         if series.is_plain() {
-            // What has nothing to be told apart by needs no series to be looked up.
+            // Without tags that make series, no series needs to be looked up.
             return self.plain.get(series.metric.index()).copied().filter(|index| *index != UNSETTLED);
         }
         self.by_series.get(series).copied()

@@ -1,8 +1,8 @@
 //! The name of a series as thresholds write it: `http.response_time{page:list}.p95`.
 //!
 //! Tags stand behind the metric they tell apart, and which figure of it is meant stands behind them. Names of
-//! operations may hold braces themselves: a template's are doubled (`GET /rooms/{{ id }}`), and others that hold neither `:` nor
-//! `=` are no tags.
+//! operations may hold braces themselves: a template's are doubled (`GET /rooms/{{ id }}`), and others that hold
+//! neither `:` nor `=` are no tags.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -29,37 +29,37 @@ pub struct MetricStore {
 /// The samples of a metric that have the same values of the tags that make series of it.
 #[derive(Debug)]
 pub struct Tagged {
-    /// Of which metric.
+    /// The metric.
     pub metric: MetricId,
     /// The tags.
     pub tags: TagSet,
     /// The instant of the first one.
     pub first: At,
-    /// What they came to.
+    /// The samples' aggregate.
     pub aggregate: Aggregate,
 }
 
-/// Whose samples.
+/// The samples that something refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
     /// All of a metric.
     Metric(MetricId),
-    /// Those of a sub-metric, by its place in the registry.
+    /// The samples of a sub-metric, by its index in the registry.
     Submetric(usize),
 }
 
 /// A threshold.
 #[derive(Clone, Debug)]
 pub struct Limit {
-    /// Whose samples it is about.
+    /// The samples it refers to.
     pub target: Target,
-    /// As the script writes it.
+    /// The script's text.
     pub source: String,
     /// The same, read.
     pub expression: Expression,
     /// Whether it ends the test when it is crossed.
     pub abort: AbortRule,
-    /// What the last evaluation said.
+    /// The result of the last evaluation.
     pub crossed: bool,
 }
 
@@ -72,14 +72,14 @@ pub enum Unfit {
     /// Its metric.
     #[error("invalid threshold on {metric}: {why}")]
     Metric {
-        /// As in the options.
+        /// The metric's name in the options.
         metric: String,
         /// Why it is none.
         why: Unnamed,
     },
 }
 
-/// What an evaluation of all thresholds found.
+/// The result of evaluating all thresholds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Crossed {
     /// Metrics with a crossed threshold, in the order of their names.
@@ -102,8 +102,8 @@ impl MetricStore {
         self.target(metric).map(|_| ())
     }
 
-    /// Adds a threshold; all before the first sample. Expressions are those of the options, metrics those of [`Registry::add`]
-    /// and parts of them in braces.
+    /// Adds a threshold; all before the first sample. Expressions are those of the options, metrics those of
+    /// [`Registry::add`] and parts of them in braces.
     ///
     /// # Errors
     /// When the expression cannot be read, the metric is unknown, or has no such value.
@@ -161,7 +161,7 @@ impl MetricStore {
         }
     }
 
-    /// What a whole metric came to, made when there is nothing of it yet.
+    /// The aggregate of a whole metric, made when there is none yet.
     fn whole(&mut self, id: MetricId, of: &Metric) -> &mut Aggregate {
         if self.metrics.len() <= id.index() {
             self.metrics.resize_with(id.index() + 1, || None);
@@ -182,8 +182,8 @@ impl MetricStore {
         at
     }
 
-    /// Evaluates all thresholds. While the test runs, those on metrics without samples are left out; at its end none is.
-    /// One that may end the test does when it is crossed and its delay is over.
+    /// Evaluates all thresholds. While the test runs, those on metrics without samples are left out; at its end none
+    /// is. One that may end the test does when it is crossed and its delay is over.
     pub fn judge(&mut self, elapsed: Duration, finally: bool) -> Crossed {
         let mut found = Crossed::default();
         for at in 0..self.limits.len() {
@@ -211,7 +211,7 @@ impl MetricStore {
         }
     }
 
-    /// What a metric or sub-metric came to; None: nothing was seen of it, and no threshold names it.
+    /// The aggregate of a metric or sub-metric; None: it has no samples, and no threshold names it.
     pub fn aggregate(&mut self, target: Target) -> Option<&mut Aggregate> {
         match target {
             Target::Metric(id) => self.metrics.get_mut(id.index())?.as_mut().map(|(_, aggregate)| aggregate),
@@ -263,7 +263,7 @@ impl MetricStore {
         self.left_out
     }
 
-    /// What the tags that make series tell apart, those seen first at the front.
+    /// The series that tags tell apart, those seen first at the front.
     pub fn tagged(&mut self) -> &mut [Tagged] {
         self.tagged.sort_by_key(|tagged| tagged.first);
         self.by_tags = (self.tagged.iter().enumerate())

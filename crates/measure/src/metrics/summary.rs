@@ -5,19 +5,19 @@ use std::collections::BTreeMap;
 use super::{Aggregate, Kind, MetricStore, Trend, Unit};
 use crate::histogram::Quantiles;
 
-/// What a metric came to in a run.
+/// A metric's result in a run.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct MetricSummary {
-    /// What it does with its samples.
+    /// The way it combines its samples.
     pub kind: Kind,
-    /// What its values are.
+    /// The unit of its values.
     pub unit: Unit,
     /// How many samples it has.
     pub count: u64,
     /// A counter's sum.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sum: Option<f64>,
-    /// Of events: how many there were per second of the run.
+    /// For events: their number per second of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_second: Option<f64>,
     /// The share of a rate's samples that are not zero.
@@ -31,7 +31,7 @@ pub struct MetricSummary {
     pub values: Option<Quantiles>,
 }
 
-/// What a gauge came to.
+/// The result of a gauge.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Level {
     /// The last value.
@@ -57,7 +57,7 @@ impl MetricStore {
 }
 
 impl MetricSummary {
-    /// What an aggregate of values in `unit` came to in a run of so many seconds.
+    /// The result of an aggregate of values in `unit`, in a run of this many seconds.
     fn of(aggregate: &mut Aggregate, unit: Unit, duration_s: f64) -> MetricSummary {
         let (sum, per_second, ratio, level, values) = (None, None, None, None, None);
         let (kind, count) = (aggregate.kind(), aggregate.samples());

@@ -1,10 +1,11 @@
 //! The tags of samples: each set exists once per thread.
 //!
-//! A request has up to ten tags and eight samples. Its set is looked up once (hashing the strings that differ from the user's
-//! own tags); after that a sample knows its set by address, and the set knows for each metric where its samples go.
+//! A request has up to ten tags and eight samples. Its set is looked up once (hashing the strings that differ from the
+//! user's own tags); after that a sample knows its set by address, and the set knows for each metric where its samples
+//! go.
 //!
-//! A script can make ever new tags (an URL with a number in it): sets nobody holds any more are dropped when there are more
-//! than [`KEPT`] and more than twice those that were held the last time.
+//! A script can make ever new tags (an URL with a number in it): sets nobody holds any more are dropped when there are
+//! more than [`KEPT`] and more than twice those that were held the last time.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -23,8 +24,8 @@ pub trait AutomaticTag: Copy {
     fn name(self) -> &'static str;
     /// Its bit in [`AutomaticTags`], below 64; no other has it.
     fn number(self) -> u32;
-    /// Whether it says something that is different for every iteration: then it is told beside a sample ([`Metadata`]) and makes
-    /// no series of its own.
+    /// Whether it says something that is different for every iteration: then it is told beside a sample ([`Metadata`])
+    /// and makes no series of its own.
     fn is_metadata(self) -> bool;
 }
 
@@ -62,7 +63,8 @@ impl<'de> serde::Deserialize<'de> for TagSet {
     }
 }
 
-/// What is told beside a sample but makes no series of its own: the number of the user, of its iteration, what a script adds.
+/// Facts beside a sample that make no series of their own: the numbers of the user and of its iteration, a script's
+/// additions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Metadata(pub Vec<(String, String)>);
 
@@ -88,7 +90,7 @@ impl TagSet {
         self.0.is_empty()
     }
 
-    /// Those of these names.
+    /// The tags with these names.
     pub fn only(&self, names: &[&str]) -> TagSet {
         if names.is_empty() {
             return TagSet::default();
@@ -273,7 +275,7 @@ impl Tags {
         Tags { node: self.node.clone(), metadata }
     }
 
-    /// What is told beside their samples.
+    /// The facts beside their samples.
     pub fn metadata(&self) -> Option<&Arc<Metadata>> {
         self.metadata.as_ref()
     }
@@ -294,7 +296,8 @@ impl Tags {
     }
 }
 
-/// A pair's share of its set's hash: shares are added, so that the order of tags does not matter and one can be taken away.
+/// A pair's share of its set's hash: shares are added, so that the order of tags does not matter and one can be taken
+/// away.
 fn hash_of(name: &str, value: &str) -> u64 {
     // No defence against chosen collisions is needed: sets are compared in full, and the strings are the test's own.
     const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;

@@ -1,4 +1,5 @@
-//! Samples in, values out; percentiles and sums to the last digit as <https://github.com/grafana/k6/releases/tag/v2.2.0> has them.
+//! Samples in, values out; percentiles and sums to the last digit as
+//! <https://github.com/grafana/k6/releases/tag/v2.2.0> has them.
 
 mod names;
 mod sums;
@@ -57,7 +58,7 @@ fn sampler(registry: &Arc<Registry>) -> Sampler {
     Sampler::new(registry.clone(), series_tags, AutomaticTags::default(), false)
 }
 
-/// What a metric (or sub-metric that is watched) came to, by name; None when it has no such value or nothing was seen of it.
+/// The value of a metric (or watched sub-metric), by name; None when it has no such value or no samples.
 fn value(store: &mut MetricStore, metric: &str, aggregation: Aggregation, elapsed: Duration) -> Option<f64> {
     let target = match metric.contains('{') {
         false => Target::Metric(store.registry().get(metric)?),

@@ -1,4 +1,4 @@
-//! What a threshold asks: one value of a metric, compared with a number (`p(95) < 200`).
+//! A threshold: one value of a metric, compared with a number (`p(95) < 200`).
 
 use super::{Aggregate, Kind};
 use std::time::Duration;
@@ -52,11 +52,11 @@ pub enum Operator {
 /// A threshold's expression.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Expression {
-    /// Which value of the metric.
+    /// The value of the metric.
     pub aggregation: Aggregation,
-    /// How it is compared.
+    /// The comparison.
     pub operator: Operator,
-    /// With which number.
+    /// The number it is compared with.
     pub number: f64,
 }
 
@@ -65,17 +65,19 @@ pub struct Expression {
 pub enum Misread {
     /// No operator, or nothing on one side of it.
     #[error(
-        "threshold \"{0}\" is no comparison\nhint: write a method, an operator (< <= > >= == === !=) and a number, as in \"p(95) < 200\""
+        "threshold \"{0}\" is no comparison\nhint: write a method, an operator (< <= > >= == === !=) and a number, as \
+         in \"p(95) < 200\""
     )]
     Form(String),
-    /// What is on the left is no method.
+    /// The left side is not an aggregation.
     #[error(
-        "threshold \"{expression}\": unknown aggregation \"{method}\"{}\nhint: there are count, rate, value, avg, min, med, max and p(N){}",
+        "threshold \"{expression}\": unknown aggregation \"{method}\"{}\nhint: there are count, rate, value, avg, min, \
+         med, max and p(N){}",
         meant(method),
         several(expression)
     )]
     Method {
-        /// As in the script.
+        /// The script's text.
         expression: String,
         /// Its left side.
         method: String,
@@ -83,26 +85,27 @@ pub enum Misread {
     /// `p(…)` holds no number from 0 to 100.
     #[error("threshold \"{expression}\" asks for p({percent}), which is not a number from 0 to 100")]
     Percent {
-        /// As in the script.
+        /// The script's text.
         expression: String,
-        /// What is in the parentheses.
+        /// The text in the parentheses.
         percent: String,
     },
-    /// What is on the right is no number.
+    /// The right side is not a number.
     #[error(
         "threshold \"{expression}\" compares with \"{number}\", which is no number{}",
         several(expression)
     )]
     Number {
-        /// As in the script.
+        /// The script's text.
         expression: String,
         /// Its right side.
         number: String,
     },
     /// A metric of this kind has no such value.
-    #[error("threshold \"{expression}\" cannot be applied to metric {metric}, which is a {}\nhint: a {0} has {}", .kind.name(), methods(*.kind))]
+    #[error("threshold \"{expression}\" cannot be applied to metric {metric}, which is a {}\nhint: a {0} has \
+             {}", .kind.name(), methods(*.kind))]
     Unfit {
-        /// As in the script.
+        /// The script's text.
         expression: String,
         /// The metric's name.
         metric: String,
@@ -111,7 +114,7 @@ pub enum Misread {
     },
 }
 
-/// What a percentile is written like.
+/// The probable spelling of a percentile.
 fn meant(method: &str) -> String {
     let digits = method.strip_prefix('p').filter(|digits| digits.parse::<f64>().is_ok());
     digits.map(|digits| format!("; use p({digits})")).unwrap_or_default()
@@ -199,7 +202,7 @@ impl Aggregation {
         aggregation(text, text).ok()
     }
 
-    /// As scripts write it.
+    /// The spelling in scripts.
     pub fn name(self) -> String {
         match self {
             Aggregation::Count => "count".to_owned(),

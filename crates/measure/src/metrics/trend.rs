@@ -1,11 +1,13 @@
 //! The values of a trend: all of them while they are few, buckets beyond.
 //!
 //! Up to [`Trend::EXACT`] values, percentiles are exact: the sorted values, read at p·(n−1) with linear
-//! interpolation. Beyond, values are counted in buckets, 512 to each power of two, and a percentile is read the same way from
-//! the middles of the buckets: no further from the exact one than 1/1024 (0.1 %) of it. Count, sum, least and greatest stay exact.
+//! interpolation. Beyond, values are counted in buckets, 512 to each power of two, and a percentile is read the same
+//! way from the middles of the buckets: no further from the exact one than 1/1024 (0.1 %) of it. Count, sum, least and
+//! greatest stay exact.
 //!
-//! The buckets are cut from the number itself (its sign, its exponent, nine bits of its mantissa) because a script's trend may
-//! hold anything, negative numbers and fractions of any size, where a latency histogram knows microseconds from one up.
+//! The buckets are cut from the number itself (its sign, its exponent, nine bits of its mantissa) because a script's
+//! trend may hold anything, negative numbers and fractions of any size, where a latency histogram knows microseconds
+//! from one up.
 
 /// Leading bits of a number that choose its page: sign and exponent.
 const PAGE_BITS: u32 = 12;
@@ -28,10 +30,10 @@ pub struct Trend {
 }
 
 impl Trend {
-    /// As long as there are no more values than this, percentiles are exact.
+    /// Limit up to which all values are kept, and percentiles are exact.
     pub const EXACT: usize = 16_384;
 
-    /// One without values, with room for some.
+    /// A trend without values, with room for this many.
     pub(super) fn with_room(values: usize) -> Trend {
         let values = Vec::with_capacity(values.min(Trend::EXACT));
         Trend { count: 0, sum: 0.0, min: 0.0, max: 0.0, values, sorted: false, pages: Vec::new() }
@@ -130,8 +132,8 @@ impl Trend {
         trend
     }
 
-    /// A trend that said this of itself: count and sum, least and greatest, and its [`Trend::values`] or [`Trend::buckets`]. None: it
-    /// cannot have.
+    /// A trend that said this of itself: count and sum, least and greatest, and its [`Trend::values`] or
+    /// [`Trend::buckets`]. None: it cannot have.
     pub fn of_parts(
         (count, sum): (u64, f64),
         (min, max): (f64, f64),

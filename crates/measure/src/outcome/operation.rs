@@ -1,4 +1,4 @@
-//! What virtual users do and that is timed.
+//! The timed operations of virtual users.
 
 /// Index into the plan's operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -24,12 +24,12 @@ impl From<OperationId> for CountedAs {
     }
 }
 
-/// One thing virtual users do and that is timed; its name is unique in a plan.
+/// A timed operation of virtual users; its name is unique in a plan.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Operation {
-    /// As the script or its URL names it, e.g. `GET /users`.
+    /// The name from the script or its URL, e.g. `GET /users`.
     pub name: String,
-    /// What it is; metric names derive from it.
+    /// The operation's kind; metric names derive from it.
     pub kind: OperationKind,
 }
 
@@ -135,7 +135,8 @@ impl OperationKind {
         self.row().opens != Opens::Nothing
     }
 
-    /// Whether it connects a user by a request like others, whose status is one of HTTP's: not by the upgrade to a WebSocket.
+    /// Whether it connects a user by a request like others, whose status is one of HTTP's: not by the upgrade to a
+    /// WebSocket.
     pub fn connects_by_request(self) -> bool {
         self.row().opens == Opens::ByRequest
     }

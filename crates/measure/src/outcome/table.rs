@@ -2,16 +2,16 @@
 
 use super::Failure;
 
-/// What is known of one failure for the reader of a report.
+/// The text about a failure, for the reader of a report.
 #[derive(Clone, Copy, Debug)]
 pub struct FailureEntry {
     /// The variant (its parameter, if it has one, is an example).
     pub failure: Failure,
     /// Metric code; variants with a parameter append `_<parameter>`.
     pub code: &'static str,
-    /// What happened, one sentence.
+    /// A sentence that says what happened.
     pub meaning: &'static str,
-    /// What to try, where we know.
+    /// The remedy, if one is known.
     pub hint: Option<&'static str>,
 }
 
@@ -24,9 +24,10 @@ const fn entry(
     FailureEntry { failure, code, meaning, hint }
 }
 
-/// What helps against a certificate that nobody vouches for.
+/// The remedy for a certificate without a trusted issuer.
 const TRUST: Option<&str> = Some(
-    "have this machine trust it (`SSL_CERT_FILE=FILE.pem`), or do not check: `-k`, `tls: { rejectUnauthorized: false }`",
+    "have this machine trust it (`SSL_CERT_FILE=FILE.pem`), or do not check: `-k`, `tls: { rejectUnauthorized: false \
+     }`",
 );
 
 /// Every failure, documented once.
@@ -66,7 +67,8 @@ pub const FAILURES: &[FailureEntry] = &[
         "tls_failed",
         "The TLS handshake failed, or the certificate is not one a server may show.",
         Some(
-            "the example has the reason; certificates are not checked with `-k`, or `tls: { rejectUnauthorized: false }`",
+            "the example has the reason; certificates are not checked with `-k`, or `tls: { rejectUnauthorized: false \
+             }`",
         ),
     ),
     entry(
@@ -120,7 +122,8 @@ pub const FAILURES: &[FailureEntry] = &[
         "certificate_wrong_name",
         "The target's certificate is for other names than the host in its URL.",
         Some(
-            "call the target by a name of its certificate; to test all the same: `-k`, or `tls: { rejectUnauthorized: false }`",
+            "call the target by a name of its certificate; to test all the same: `-k`, or `tls: { rejectUnauthorized: \
+             false }`",
         ),
     ),
     entry(
@@ -132,7 +135,8 @@ pub const FAILURES: &[FailureEntry] = &[
     entry(
         Failure::PollRefused(500),
         "poll_refused",
-        "A poll or post of polling behind its first (Engine.IO's too) was answered with this HTTP status, which says neither news nor nothing new.",
+        "A poll or post of polling behind its first (Engine.IO's too) was answered with this HTTP status, which says \
+         neither news nor nothing new.",
         Some(
             "the example has the answer's beginning; a status that says nothing new belongs in a `poll` step's `empty`",
         ),
@@ -164,7 +168,8 @@ pub const FAILURES: &[FailureEntry] = &[
     entry(
         Failure::PoolExhausted,
         "pool_exhausted",
-        "No connection of the pool came free within half of the operation's time limit, and no answer within the rest; its latency is recorded at the limit.",
+        "No connection of the pool came free within half of the operation's time limit, and no answer within the \
+         rest; its latency is recorded at the limit.",
         Some("raise `http.pool`; if the target answers slowly, that is why its connections are busy"),
     ),
     entry(
@@ -227,9 +232,11 @@ pub const FAILURES: &[FailureEntry] = &[
     entry(
         Failure::JoinRefused,
         "join_refused",
-        "The target acknowledged a join and refused it (`{ok: false}`, `{error: …}`, an error object before `null`): its user is no member.",
+        "The target acknowledged a join and refused it (`{ok: false}`, `{error: …}`, an error object before `null`): \
+         its user is no member.",
         Some(
-            "the example shows the target's answer; check the room's name and who may enter it. If the answer means yes, say so by a `match` in `acknowledge`",
+            "the example shows the target's answer; check the room's name and who may enter it. If the answer means \
+             yes, say so by a `match` in `acknowledge`",
         ),
     ),
     entry(
@@ -254,7 +261,8 @@ pub const FAILURES: &[FailureEntry] = &[
     entry(
         Failure::Function,
         "function_failed",
-        "A function of the processor threw, or called done with an error; the names of `errors.` count it by the error's code or message.",
+        "A function of the processor threw, or called done with an error; the names of `errors.` count it by the \
+         error's code or message.",
         Some("the example has the function's name, its message and where it was thrown"),
     ),
     entry(

@@ -1,7 +1,7 @@
 //! Operations with tags: beside its own block, what one came to goes into series that its tags tell apart.
 //!
-//! Which figures of it are sampled, and in which metrics, is for the script's language to say. A run without tags comes here
-//! never: an operation says that it has none.
+//! Which figures of it are sampled, and in which metrics, is for the script's language to say. A run without tags comes
+//! here never: an operation says that it has none.
 
 use super::Recorder;
 use crate::at::At;
@@ -43,7 +43,8 @@ pub(super) struct Tagged {
 }
 
 impl Recorder {
-    /// Tells operations with tags apart from now on: a [`TaggedId`] is an index into these. Those beyond count in their blocks alone.
+    /// Tells operations with tags apart from now on: a [`TaggedId`] is an index into these. Those beyond count in their
+    /// blocks alone.
     pub fn tell_apart(&mut self, tagged: &[TaggedSeries]) {
         let none = self.sampler.tags();
         let of_thread = |TaggedSeries { tags, metrics }: &TaggedSeries| {

@@ -1,7 +1,8 @@
 //! A summary as a flat map of names: what threshold expressions read.
 //!
-//! Names are the paths of the document, so a new field has a name at once; operations, kinds and the script's own
-//! metrics go by their names as well, errors by their codes. Booleans and text have no name. A script's language may have further names for the same figures.
+//! Names are the paths of the document, so a new field has a name at once; operations, kinds and the script's own metrics
+//! go by their names as well, errors by their codes. Booleans and text have no name. A script's language may have
+//! further names for the same figures.
 
 use super::{OperationSummary, Summary};
 use crate::outcome::OperationKind;
@@ -19,7 +20,8 @@ impl Summary {
         Figures { measured: self.names(), may_be_absent, path: |name| name }
     }
 
-    /// Every number of the summary by name: `delivery.ratio`, `operations.<name>.response_ms.p99`, `errors.connect_refused`.
+    /// Every number of the summary by name: `delivery.ratio`, `operations.<name>.response_ms.p99`,
+    /// `errors.connect_refused`.
     pub fn names(&self) -> BTreeMap<String, f64> {
         let mut names = BTreeMap::new();
         if let Ok(document) = serde_json::to_value(self) {

@@ -1,4 +1,4 @@
-//! What a service started beside a run used, and what its end means for the verdict.
+//! The usage of the service started for a run, and the meaning of its end for the verdict.
 //!
 //! The figures are the kernel's of the service's process, read once a second by who started it; nothing is asked of the
 //! service itself, so measuring it costs it nothing.
@@ -10,7 +10,7 @@ pub const FULL_SHARE: f64 = 0.95;
 /// Full seconds from which on a service or machine is called saturated: one or two are a burst.
 pub const SATURATED_SECONDS: u64 = 3;
 
-/// What the service beside a run used while the run went on.
+/// The usage of the service during the run.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Service {
     /// Its options, as the script gives them.

@@ -1,7 +1,7 @@
 //! The sum of all snapshots of a run, and the summary that follows from it.
 //!
-//! Whether the snapshots come from the running engine or from a run folder makes no difference here; that is what makes a
-//! report of yesterday's run say what was printed yesterday.
+//! Whether the snapshots come from the running engine or from a run folder makes no difference here; that is what makes
+//! a report of yesterday's run say what was printed yesterday.
 
 use super::Header;
 use crate::answers::Class;

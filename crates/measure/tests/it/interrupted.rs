@@ -1,4 +1,4 @@
-//! What is said of a run that was stopped before its plan was done.
+//! Reports of a run that was stopped before its plan was done.
 
 use crate::fixture::{header, timing};
 use crate::verdicts::{SECOND, check, with};
@@ -10,7 +10,7 @@ use sonagi_measure::recorder::{Counter, Gauges, Recorder};
 use sonagi_measure::summary::{Cause, Conclusion, Health, Summary};
 use sonagi_measure::totals::{Header, ProcessGauges, Totals};
 
-/// What an interrupted run of two seconds is told of first.
+/// The first reason of an interrupted run of two seconds.
 const STOPPED: &str = "stopped after 2.0 s: the figures cover what ran until then";
 
 /// Three users whose endless flow was stopped; each had done `outcome` once, if anything.

@@ -19,7 +19,7 @@ enum Event {
     Cut(u32, i64),
     /// (sender, number, planned, started)
     Send(u32, u32, i64, i64),
-    /// As `Send`, with its outcome open.
+    /// Like `Send`, with its outcome open.
     Try(u32, u32, i64),
     Ack(u32, bool),
     /// (receiver, number, at)
@@ -422,7 +422,8 @@ fn a_message_that_has_come_to_everybody_is_forgotten_and_its_further_copies_are_
     batch.received.extend([copy(1, 0, 1_001), copy(2, 0, 1_002), copy(1, 1, 1_501)]);
     ledger.apply(&mut [batch], ms(5_000), |_| ());
     let mut later = Batch::default();
-    // A copy again; one for who came later; one for nobody of this room; the one that was missing, out of order with nothing.
+    // A copy again; one for who came later; one for nobody of this room; the one that was missing, out of order with
+    // nothing.
     later.received.extend([copy(2, 0, 10_000), copy(3, 0, 10_000), copy(4, 0, 10_000), copy(2, 1, 10_001)]);
     ledger.apply(&mut [later], ms(20_000), |_| ());
     let counts = ledger.close(ms(30_000), |_| ());

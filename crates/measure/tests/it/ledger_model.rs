@@ -8,7 +8,7 @@ use sonagi_measure::ledger::{
 
 const MS: i64 = 1_000_000;
 
-/// One membership as it really was (ms).
+/// A membership in the model (ms).
 #[derive(Clone, Copy, Debug)]
 struct Stay {
     member: u32,
@@ -74,7 +74,8 @@ impl Stay {
     }
 }
 
-/// The stay a message was sent to, if it is owed. Stays that take up one another owe as one: nothing between them is missing.
+/// The stay a message was sent to, if it is owed. Stays that take up one another owe as one: nothing between them is
+/// missing.
 fn owed(stays: &[Stay], started: i64, settle: i64) -> Option<Stay> {
     stays.chunk_by(|before, next| next.takes_up(before)).find_map(|chain| {
         let covering = chain.iter().position(|stay| started <= stay.last_owed(settle))?;
@@ -160,8 +161,8 @@ fn reference(h: &History) -> (Counts, Vec<Arrival>) {
     (c, arrivals)
 }
 
-/// Feeds the history to a ledger in batches cut at `cuts`, members spread over `shards`. Some batches come too early, as
-/// a shard that has ended hands over its last one, and all of them in any order.
+/// Feeds the history to a ledger in batches cut at `cuts`, members spread over `shards`. Some batches come too early,
+/// as a shard that has ended hands over its last one, and all of them in any order.
 fn ledger(h: &History, shards: u32, cuts: &[i64], rng: &mut fastrand::Rng) -> (Counts, Vec<Arrival>) {
     let ends: Vec<i64> = cuts.iter().copied().chain([i64::MAX]).collect();
     let mut given: Vec<Vec<Batch>> = ends.iter().map(|_| Vec::new()).collect();
@@ -173,7 +174,8 @@ fn ledger(h: &History, shards: u32, cuts: &[i64], rng: &mut fastrand::Rng) -> (C
         }
         from = until;
     }
-    // What is forgotten, and when, must not show: as soon as no message of then can be told of, a little later, or never.
+    // The time of forgetting must not show: as soon as a message of then can no longer be reported, a little later, or
+    // never.
     let remembered = [200 * MS, 300 * MS, 60_000 * MS][rng.usize(..3)];
     let mut ledger = Ledger::remembering(h.rules, remembered);
     let mut arrivals = Vec::new();
@@ -330,7 +332,7 @@ fn connections(h: &mut History, rng: &mut fastrand::Rng, member: u32, room: u32)
             now += rng.i64(1..40);
             h.refused.push((member, room, asked, now));
             h.gone.push((member, room, now));
-            // What happens in one instant has an order of its own.
+            // Events of one instant have an order of their own.
             now += 1;
         }
     }

@@ -1,4 +1,4 @@
-//! What `measure` promises, held against naive models and real files.
+//! The promises of `measure`, checked against naive models and real files.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod docs;

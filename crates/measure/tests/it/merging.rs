@@ -29,7 +29,7 @@ fn sum(order: &[usize], at_once: usize) -> Summary {
         totals.absorb(group, at, ProcessGauges::default());
     }
     let mut summary = totals.summary();
-    // What depends on time as such.
+    // Figures that depend on time as such.
     (summary.duration_s, summary.users.peak, summary.users.active) = (0.0, 0, 0);
     summary.users.connected_peak = 0;
     summary.operations.iter_mut().chain(&mut summary.kinds).for_each(|o| o.rate_per_s = 0.0);

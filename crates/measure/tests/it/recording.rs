@@ -96,7 +96,7 @@ fn a_failure_reported_with_its_operation_counts_once() {
     failed(&mut recorder, 0);
     recorder.failure(Some(OperationId(0)), Failure::Timeout, || unreachable!("an example is there already"));
     failed(&mut recorder, 1);
-    // Of another operation: a failure of its own.
+    // Another operation's failure is counted apart.
     recorder.failure(Some(OperationId(0)), Failure::Timeout, String::new);
     let record = recorder.take();
     let counted: Vec<_> =

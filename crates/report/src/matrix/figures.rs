@@ -1,4 +1,4 @@
-//! What the table shows of a run, computed from its summary.
+//! The figures of a run's row in the table, computed from its summary.
 
 use serde::Serialize;
 use sonagi_measure::summary::{Delivery, OperationSummary, Quantiles, Summary};
@@ -39,7 +39,7 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// Of a run.
+    /// The figures of a run.
     pub fn of(run: &Summary) -> Figures {
         let connect = connects(run).map(|connect| &connect.response_ms).filter(|ms| ms.count > 0);
         let delivery = run.delivery.as_ref();

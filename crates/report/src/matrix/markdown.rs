@@ -46,7 +46,7 @@ fn line(text: &mut String, cells: impl Iterator<Item = String>) {
     text.push_str("|\n");
 }
 
-/// What a value or a target said must not become markup.
+/// Escapes a value or a target's text, which must not become markup.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 /// Folders of the same name in one place: `chat`, `chat-2`, … up to this number.
 const MOST_NAMESAKES: u32 = 1000;
-/// What must fit on the disk before a run may start.
+/// Bytes that must fit on the disk before a run may start.
 const PROBE_BYTES: usize = 64 * 1024;
 
 /// Writes a run folder.

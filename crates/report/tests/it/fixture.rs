@@ -258,7 +258,8 @@ pub(crate) fn with_expectations() -> Summary {
     Summary { expectations: expectations.summary(), ..minimal() }
 }
 
-/// A service of one worker on two cores, full for so many seconds, and with the generator's part the machine for so many.
+/// A service of one worker on two cores, full for so many seconds, and with the generator's part the machine for so
+/// many.
 pub(crate) fn service(full_s: u64, machine_full_s: u64) -> Service {
     Service {
         arguments: vec!["--workers=1".into()],

@@ -1,4 +1,4 @@
-//! What runs look like once rendered, and what sinks are told.
+//! The rendering of runs, and the events sinks receive.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod console;

@@ -21,7 +21,7 @@ fn summary(run: &mut Run) -> &mut Summary {
     run.summary.as_mut().unwrap()
 }
 
-/// One that held, one whose service had no time left, one whose generator fell behind, one that could not be run.
+/// A run that held, one whose service had no time left, one whose generator fell behind, one that could not be run.
 fn mixed() -> Matrix {
     let held = run("sse", 1000, 1000, fixture::service(0, 0));
     let mut full = run("sse", 10_000, 10_000, fixture::service(12, 9));

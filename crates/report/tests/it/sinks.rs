@@ -28,7 +28,7 @@ fn second(n: u64) -> Snapshot {
     snapshot
 }
 
-/// What a live line writes to a terminal of 60 columns, or to a file.
+/// The output of a live line on a terminal of 60 columns, or in a file.
 fn written(terminal: bool, tell: impl Fn(&mut Live<&mut Vec<u8>>)) -> String {
     let mut out = Vec::new();
     let mut live = if terminal { Live::redrawn(&mut out, 60) } else { Live::plain(&mut out) };

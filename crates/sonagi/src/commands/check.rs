@@ -17,11 +17,12 @@ pub(super) fn define() -> Command {
         .about("Validate scripts without running them")
         .long_about(
             "Validate scripts without running them: all problems, each with file, line, column, the rule and a hint. \
-             The exit code is 2 when there are any. This includes harmless problems that `sonagi run` only warns about, because \
-             Artillery ignores them; `sonagi run --strict` refuses them, too. A processor's module is loaded, so what stands at its \
-             top level is executed.\n\n\
-             Of a k6 script the init code runs once, and nothing else; with one among the scripts the flags are those of \
-             `sonagi run script.js`, and --json.",
+             The exit code is 2 if there are any. This includes harmless problems that `sonagi run` only warns about, \
+             because \
+             Artillery ignores them; `sonagi run --strict` refuses them, too. A processor's module is loaded, so its \
+             top-level code is executed.\n\n\
+             Of a k6 script, only the init code runs, once. If one of the scripts is a k6 script, the flags are those \
+             of `sonagi run script.js`, and --json.",
         )
         .args(load::arguments())
         .arg(
@@ -32,7 +33,8 @@ pub(super) fn define() -> Command {
         )
 }
 
-/// A processor that is at fault itself is a problem. Without a Node to load it, or when it takes long, nobody can say.
+/// Turns a processor's own fault into a problem. Without a Node to load it, or when it takes too long, the question
+/// stays open.
 fn loadable(script: Script) -> Result<Script, Problems> {
     if !matches!(script.unloaded, Some(Unloaded::Module { .. })) {
         return Ok(script);
@@ -46,14 +48,14 @@ fn loadable(script: Script) -> Result<Script, Problems> {
     Err(Problems(vec![Problem::of_file(script.path, what, hint)]))
 }
 
-/// A script and what there is to say of it.
+/// A script and its check's findings.
 pub(crate) struct Checked {
     pub(crate) script: PathBuf,
     pub(crate) problems: Result<(), Problems>,
     pub(crate) notices: Vec<Notice>,
-    /// Why nobody can say whether the functions of its processor are there.
+    /// Why the functions of its processor could not be checked.
     pub(crate) unloaded: Option<Unloaded>,
-    /// How many runs it stands for.
+    /// The number of its runs.
     pub(crate) runs: usize,
 }
 
@@ -132,7 +134,7 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     tell(&checked, matches.get_flag("json"), terminal)
 }
 
-/// Prints what was found; the exit code says whether there are problems.
+/// Prints the findings; the exit code says whether there are problems.
 pub(crate) fn tell(checked: &[Checked], json: bool, terminal: &Terminal) -> Result<Exit, Error> {
     if json {
         let scripts: Vec<Value> = checked.iter().map(Checked::document).collect();

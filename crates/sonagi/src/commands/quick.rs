@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::load;
-use crate::runs::{self, Options};
+use crate::runs::{self, RunOptions};
 use crate::terminal::Terminal;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use sonagi_artillery::Overrides;
 
 pub(super) const NAME: &str = "quick";
 
-/// What users say over a WebSocket.
+/// The text that users send over a WebSocket.
 const GREETING: &str = "hello from Sonagi";
 
 pub(super) fn define() -> Command {
@@ -27,13 +27,14 @@ pub(super) fn define() -> Command {
     Command::new(NAME)
         .about("Load-test a URL without a script")
         .long_about(
-            "Load-test a URL without a script: --count users arrive within a second, and each sends --num GET requests to an \
-             http:// or https:// address, or --num messages over one connection to a ws:// or wss:// address, each as soon \
-             as the one before is answered or sent.",
+            "Load-test a URL without a script: --count users arrive within a second, and each sends --num GET requests \
+             to an \
+             http:// or https:// address, or --num messages over one connection to a ws:// or wss:// address, each as \
+             soon as the previous one is answered or sent.",
         )
         .arg(Arg::new("url").value_name("URL").required(true).help("Target URL"))
         .arg(number("count", 'c', "Users"))
-        .arg(number("num", 'n', "Requests or messages of each user"))
+        .arg(number("num", 'n', "Requests or messages per user"))
         .arg(
             Arg::new("insecure")
                 .short('k')
@@ -53,10 +54,10 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
         insecure: matches.get_flag("insecure"),
         ..Overrides::default()
     };
-    runs::all(vec![load::unwritten(&script, &overrides)?], &Options::of(matches), terminal)
+    runs::all(vec![load::unwritten(&script, &overrides)?], &RunOptions::of(matches), terminal)
 }
 
-/// The script it stands for.
+/// The script equivalent to the flags.
 fn script(url: &str, users: u64, times: u64) -> Result<Value, Error> {
     let wrong = |what: String| Error::Problems(format!("error: {what}"));
     let Some((scheme, rest)) = url.split_once("://") else {
@@ -64,7 +65,7 @@ fn script(url: &str, users: u64, times: u64) -> Result<Value, Error> {
             "an address begins with http://, https://, ws:// or wss://; got `{url}`\nhint: did you mean `http://{url}`?"
         )));
     };
-    // Braces would be holes of a template.
+    // Braces would be taken for template expressions.
     let url = url.replace('{', "%7B").replace('}', "%7D");
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let (engine, target, step) = match scheme.to_ascii_lowercase().as_str() {

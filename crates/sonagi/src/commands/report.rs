@@ -1,4 +1,4 @@
-//! `sonagi report`: a finished run's summary again, from its folder or from the report file it wrote.
+//! `sonagi report`: prints a finished run's summary again, from its folder or from its report file.
 
 use crate::destination::Destination;
 use crate::error::Error;
@@ -21,10 +21,10 @@ use std::sync::Arc;
 
 pub(super) const NAME: &str = "report";
 
-/// What every run folder holds.
+/// The file in every run folder.
 const RUN: &str = "run.json";
 
-/// So many runs of a folder are listed.
+/// Limit on the runs of a folder that are listed.
 const LISTED: usize = 20;
 
 pub(super) fn define() -> Command {
@@ -32,9 +32,9 @@ pub(super) fn define() -> Command {
         .about("Print a run's summary again, from its folder")
         .long_about(
             "Print a run's summary again, from its folder: of a k6 script k6's own, as it was when the test ended \
-             (what `handleSummary` made of it is not made again). A run that was cut off is read up to its last second on \
-             disk. For a folder with the runs over a matrix, the table that compares them; for one with other runs, \
-             such as `runs`, a list of them, newest first. The exit code is 0 whatever the verdict was; 4 when the \
+             (what `handleSummary` made of it is not made again). A run that was cut off is read up to its last second \
+             on disk. For the folder of a matrix it prints the table that compares the runs; for any other folder of \
+             runs, such as `runs`, a list of them, newest first. The exit code is 0 whatever the verdict; 4 if the \
              folder cannot be read.",
         )
         .arg(
@@ -42,7 +42,7 @@ pub(super) fn define() -> Command {
                 .value_name("RUNFOLDER")
                 .required(true)
                 .value_parser(value_parser!(PathBuf))
-                .help("A folder that `sonagi run` wrote, a folder of such folders, or a file of its `--output`"),
+                .help("A run folder, a folder of run folders, or a report file of `sonagi run --output`"),
         )
         .arg(
             Arg::new("json")
@@ -64,7 +64,7 @@ pub(super) fn define() -> Command {
                 .long("output")
                 .value_name("FILE")
                 .value_parser(value_parser!(PathBuf))
-                .help("Write the report that `sonagi run --output` writes to this file, or into this folder"),
+                .help("Write the report of `sonagi run --output` to this file or folder"),
         )
         .arg(output::vocabulary().help("Summary format; default: k6's of a k6 script's run, else sonagi"))
 }
@@ -171,7 +171,7 @@ fn list(runs: &[PathBuf], matches: &ArgMatches, terminal: &Terminal) -> Result<E
     Ok(Exit::Pass)
 }
 
-/// In a word, without reading the run's seconds.
+/// The verdict in one word, without reading the run's seconds.
 fn verdict(run: &Path) -> String {
     if run.join(matrix::DOCUMENT).is_file() {
         return "matrix".to_owned();
@@ -205,7 +205,7 @@ fn of_report(file: &Path) -> Result<Summary, Error> {
     summary.map_err(|error| Error::could_not(format_args!("{name} is of another version: {error}")))
 }
 
-/// The report with its periods, from what the folder has of every second.
+/// The report with its periods, from the folder's seconds.
 fn again(folder: &Path, summary: &Summary) -> Result<Value, Error> {
     let run = open(folder)?;
     let mut periods = Periods::default();
@@ -214,7 +214,7 @@ fn again(folder: &Path, summary: &Summary) -> Result<Value, Error> {
     Ok(periods.document(summary))
 }
 
-/// The runs over a matrix again, beside each other.
+/// Prints a matrix's runs side by side again.
 fn compare(runs: &Matrix, matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
     let is_of_one = matches.get_flag("csv") || matches.contains_id("output");
     if is_of_one || Vocabulary::of(matches) == Vocabulary::Artillery {

@@ -1,11 +1,11 @@
-//! `sonagi run`: scripts against a target, each to its verdict.
+//! `sonagi run`: runs scripts against a target, each to its verdict.
 
+use crate::artillery_flags;
 use crate::environment;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::foreign;
 use crate::load::{self, Script};
-use crate::runs::{self, Options};
+use crate::runs::{self, RunOptions};
 use crate::terminal::Terminal;
 use crate::values;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
@@ -17,14 +17,16 @@ pub(super) const NAME: &str = "run";
 
 pub(super) fn define() -> Command {
     Command::new(NAME)
-        .about("Run scripts against a target and say whether every message arrived")
+        .about("Run scripts against a target and report whether every message arrived")
         .long_about(
-            "Run scripts against a target and say whether every message arrived. Several scripts are several runs, \
-             one after another, each with its verdict; all are checked before the first one starts. A script with a \
-             `matrix:` is a run for each combination of its values, and a table that compares them (docs/matrix.md).\n\n\
+            "Run scripts against a target and report whether every message arrived. Several scripts run one after \
+             another, each with its own verdict; all are checked before the first one starts. A script with a \
+             `matrix:` runs once for each combination of its values, and a table compares the runs \
+             (docs/matrix.md).\n\n\
              Progress goes to standard error, the summary to standard output. The first Ctrl-C or SIGTERM ends the \
-             run gracefully, the second at once; what was recorded is in the run folder either way.\n\n\
-             A k6 script (its name ends in .js, .ts, .mjs, .mts, .cjs or .cts, or its text is JavaScript) is run as k6 runs it, \
+             run gracefully, the second at once; either way, the run folder keeps everything recorded so far.\n\n\
+             A k6 script (its name ends in .js, .ts, .mjs, .mts, .cjs or .cts, or its text is JavaScript) is run as k6 \
+             runs it, \
              with k6's flags and exit codes: `sonagi run script.js --help` lists them, `sonagi run -` reads one from \
              standard input.",
         )
@@ -37,7 +39,7 @@ pub(super) fn define() -> Command {
                 .long("seed")
                 .value_name("N")
                 .value_parser(value_parser!(u64))
-                .help("Seed of everything random in the run; default: a new one, kept in run.json"),
+                .help("Seed of all random choices in the run; default: a new one, recorded in run.json"),
         )
         .arg(
             Arg::new("source-address")
@@ -45,9 +47,9 @@ pub(super) fn define() -> Command {
                 .value_name("IP")
                 .action(ArgAction::Append)
                 .value_parser(values::addresses)
-                .help("Connect from this address, or a range like 127.0.0.2-127.0.0.9; repeatable, used in turn"),
+                .help("Connect from this address or range, e.g. 127.0.0.2-127.0.0.9; repeatable, used in turn"),
         )
-        .args(foreign::arguments())
+        .args(artillery_flags::arguments())
 }
 
 pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
@@ -55,17 +57,17 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     let strict = matches.get_flag("strict");
     let overrides = Overrides { name, strict, ..load::overrides(matches, terminal)? };
     let ranges = matches.get_many::<Vec<IpAddr>>("source-address").into_iter().flatten();
-    let options = Options {
+    let options = RunOptions {
         seed: matches.get_one::<u64>("seed").copied(),
         source_addresses: ranges.flatten().copied().collect(),
-        ..Options::of(matches)
+        ..RunOptions::of(matches)
     };
     let mut tell = |speaker: Speaker, text: &str| match speaker {
         Speaker::Engine if !options.quiet => terminal.say(text),
         _ => runs::speak(speaker, text, &options, terminal),
     };
     let scripts = load::all(&load::scripts(matches), &overrides, &mut tell)?;
-    foreign::judge(matches, &options, terminal)?;
+    artillery_flags::judge(matches, &options, terminal)?;
     if !options.quiet {
         for notice in scripts.iter().flat_map(|script| &script.notices) {
             terminal.say(&format!("notice: {notice}"));
@@ -75,8 +77,8 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     runs::all(scripts, &options, terminal)
 }
 
-/// Artillery sends its requests through a proxy that the environment names. Whoever needs one should not wonder why nothing
-/// arrives; on this machine there is none on the way.
+/// Warns about a proxy in the environment, which Artillery would use and Sonagi does not, unless the target is on this
+/// machine.
 fn unused_proxy(scripts: &[Script], terminal: &Terminal) {
     let is_near =
         |target: &str| ["://127.", "://localhost", "://[::1]"].iter().any(|near| target.contains(near));

@@ -1,4 +1,4 @@
-//! `sonagi schema`: what scripts may hold, as a JSON Schema for editors.
+//! `sonagi schema`: the JSON Schema of scripts, for editors.
 
 use crate::error::Error;
 use crate::exit::Exit;
@@ -9,7 +9,8 @@ pub(super) const NAME: &str = "schema";
 
 pub(super) fn define() -> Command {
     Command::new(NAME).about("Print the JSON Schema of scripts, for editors").long_about(
-        "Print the JSON Schema (draft 2020-12) of scripts. An editor that knows it completes keys, shows what they mean and \
+        "Print the JSON Schema (draft 2020-12) of scripts. An editor that knows it completes keys, shows what they \
+         mean and \
          marks unknown ones: `sonagi schema > sonagi.schema.json`, and as the first line of a script \
          `# yaml-language-server: $schema=sonagi.schema.json`. `sonagi check` finds more.",
     )

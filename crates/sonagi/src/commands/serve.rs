@@ -7,7 +7,7 @@ use crate::terminal::Terminal;
 use crate::{limits, signals, values};
 use clap::error::ContextKind;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use sonagi_artillery::Refused;
+use sonagi_artillery::RefusedArgument;
 use sonagi_chat::{Account, Config, Faults, Rate, StoreLocation};
 use std::io::Read;
 use std::net::SocketAddr;
@@ -18,9 +18,9 @@ use tokio::sync::Notify;
 
 pub(super) const NAME: &str = "serve";
 
-/// What whoever starts a service to log in at it would else find out by a 401.
-const NO_ACCOUNTS: &str =
-    "no accounts: every login is answered 401\nhint: --seed-users N makes some, --account EMAIL:PASSWORD one";
+/// The hint for starting a service without accounts: a 401 would be the first sign of it otherwise.
+const NO_ACCOUNTS: &str = "no accounts: every login is answered 401\n\
+     hint: create some with --seed-users N, or one with --account EMAIL:PASSWORD";
 
 /// The arguments of a child on a free port with `users` seeded accounts, written to `credentials`.
 pub(super) fn seeded(users: u32, credentials: &Path) -> Vec<String> {
@@ -35,10 +35,10 @@ pub(super) fn define() -> Command {
     Command::new(NAME)
         .about("Run the reference chat service: logins, rooms, history, location groups over six transports")
         .long_about(
-            "Run the reference chat service: accounts, friends, rooms and messages over HTTP, WebSocket, Socket.IO \
-             and STOMP, in SockJS or not, and location groups over event streams, polling and long polling as well \
-             (docs/service.md). The first line on standard output is `listening on http://HOST:PORT`, \
-             once it does. The first Ctrl-C or SIGTERM drains it, the second stops it at once.",
+            "Run the reference chat service: accounts, friends, rooms and messages over HTTP, WebSocket, Socket.IO and \
+             STOMP (with or without SockJS), and location groups also over event streams, polling and long polling \
+             (docs/service.md). Once it is ready, it prints `listening on http://HOST:PORT` as its first line. The \
+             first Ctrl-C or SIGTERM drains it, the second stops it at once.",
         )
         .arg(
             flag("listen", "ADDRESS", "Address to listen on; port 0 picks a free one")
@@ -46,7 +46,7 @@ pub(super) fn define() -> Command {
                 .value_parser(value_parser!(SocketAddr)),
         )
         .arg(
-            flag("store", "memory|FILE", "Where users and messages are kept: in memory, or in an SQLite file")
+            flag("store", "memory|FILE", "Store users and messages in memory, or in an SQLite file")
                 .default_value("memory"),
         )
         .arg(
@@ -55,20 +55,21 @@ pub(super) fn define() -> Command {
                 .value_parser(value_parser!(u32).range(0..=1_000_000)),
         )
         .arg(
-            flag("account", "EMAIL:PASSWORD", "Create this account, too, a friend of the last seeded ones; repeatable")
+            flag("account", "EMAIL:PASSWORD", "Also create this account, a friend of the last seeded ones; repeatable")
                 .action(ArgAction::Append)
                 .value_parser(account),
         )
         .arg(
-            flag("credentials", "FILE", "Write the users' emails and passwords here (.csv or .json)")
+            flag("credentials", "FILE", "Write the users' emails and passwords to this file (.csv or .json)")
                 .value_parser(value_parser!(PathBuf)),
         )
         .arg(
-            flag("fault", "SPEC", "Misbehave on purpose, e.g. drop=3%,duplicate=1%,delay=50ms@5%,reorder=1%,leak=0.1%,seed=7")
+            flag("fault", "SPEC", "Misbehave on purpose, e.g. \
+                                   drop=3%,duplicate=1%,delay=50ms@5%,reorder=1%,leak=0.1%,seed=7")
                 .value_parser(|text: &str| text.parse::<Faults>().map_err(|error| error.to_string())),
         )
         .arg(
-            flag("origin", "ORIGIN", "Accept browsers of this exact origin only; repeatable")
+            flag("origin", "ORIGIN", "Accept only browsers with exactly this origin; repeatable")
                 .action(ArgAction::Append),
         )
         .arg(
@@ -76,37 +77,40 @@ pub(super) fn define() -> Command {
                 .value_parser(value_parser!(u16).range(1..=1024)),
         )
         .args(limit_flags())
-        .arg(limit("recovery", "Keep a lost Socket.IO connection's session so long, to be recovered; default: not at all"))
-        .arg(time("grace", "How long the service drains before it stops").default_value("2s"))
+        .arg(limit("recovery", "Keep a lost Socket.IO session recoverable for this long; default: not at all"))
+        .arg(time("grace", "Drain for this long before stopping").default_value("2s"))
         .arg(
             Arg::new("null")
                 .long("null")
                 .action(ArgAction::SetTrue)
                 .conflicts_with_all(["fault", "store", "protocol-suite", "recovery"])
-                .help("Be a target for measuring load generators: minimal answers, nothing stored (docs/service.md)"),
+                .help("Act as a target for measuring load generators: minimal answers, nothing stored \
+                       (docs/service.md)"),
         )
         .arg(
             Arg::new("protocol-suite")
                 .long("protocol-suite")
                 .action(ArgAction::SetTrue)
-                .help("Offer what the published Engine.IO and Socket.IO protocol suites expect"),
+                .help("Add the endpoints and events that the published Engine.IO and Socket.IO test suites expect"),
         )
         .arg(
             Arg::new("stop-on-eof")
                 .long("stop-on-eof")
                 .action(ArgAction::SetTrue)
-                .help("Drain and stop when standard input ends: a child never outlives who started it"),
+                .help("Drain and stop when standard input ends, so that a child process never outlives its parent"),
         )
 }
 
-/// What of these arguments the command would refuse when it starts, each with its place among them.
-pub(super) fn refused(arguments: &[String]) -> Vec<Refused> {
+/// The arguments that the command would refuse when it starts, each with its index.
+pub(super) fn refused(arguments: &[String]) -> Vec<RefusedArgument> {
     let parse = |given: &[String]| define().no_binary_name(true).try_get_matches_from(given).err();
     let refused = |argument, error: &clap::Error| {
         let why = why(error);
         match why.split_once("\nhint: ") {
-            Some((why, hint)) => Refused { argument, why: why.to_owned(), hint: Some(hint.to_owned()) },
-            None => Refused { argument, why, hint: None },
+            Some((why, hint)) => {
+                RefusedArgument { argument, why: why.to_owned(), hint: Some(hint.to_owned()) }
+            }
+            None => RefusedArgument { argument, why, hint: None },
         }
     };
     let alone: Vec<_> = (0..arguments.len())
@@ -115,7 +119,7 @@ pub(super) fn refused(arguments: &[String]) -> Vec<Refused> {
     if !alone.is_empty() {
         return alone;
     }
-    // Each is fine by itself: two of them are not, together.
+    // Each is valid by itself: two of them are not, together.
     let Some(error) = parse(arguments) else { return Vec::new() };
     let named = error.get(ContextKind::InvalidArg).map(ToString::to_string).unwrap_or_default();
     let flag = named.split(' ').next();
@@ -123,7 +127,7 @@ pub(super) fn refused(arguments: &[String]) -> Vec<Refused> {
     vec![refused(at.unwrap_or_default(), &error)]
 }
 
-/// What clap has against an argument, without its name.
+/// Clap's objection to an argument, without the argument's name.
 fn why(error: &clap::Error) -> String {
     if let Some(cause) = std::error::Error::source(error) {
         return cause.to_string();
@@ -134,31 +138,40 @@ fn why(error: &clap::Error) -> String {
     }
 }
 
-/// Limits of the service worth turning from outside; the others are in docs/service.md.
+/// Limits of the service with flags of their own; the others are in docs/service.md.
 fn limit_flags() -> [Arg; 13] {
     let count = |name, value, help| flag(name, value, help).value_parser(value_parser!(u32).range(1..));
     [
-        count("connections", "N", "Most connections open at once"),
-        count("queue-bytes", "BYTES", "What may wait for one connection before it is closed with 4008"),
-        count("max-payload", "BYTES", "Largest WebSocket message or polling body taken"),
+        count("connections", "N", "Limit on open connections"),
         count(
-            "groups-per-address",
-            "N",
-            "Location groups one address may hold that it has made; default: 10000",
+            "queue-bytes",
+            "BYTES",
+            "Limit on bytes queued for one connection; beyond it, the connection is closed \
+                                       with 4008",
         ),
-        count("login-rate", "N", "Logins a second of one account, four times as many at once; default: 5"),
-        flag("password-cost", "KIB", "Memory that hashing a new account's password takes; default: 4096")
+        count("max-payload", "BYTES", "Limit on the size of a WebSocket message or polling body"),
+        count("groups-per-address", "N", "Limit on location groups created by one address; default: 10000"),
+        count(
+            "login-rate",
+            "N",
+            "Limit on logins per second of one account, with bursts of four times as many; \
+                                  default: 5",
+        ),
+        flag("password-cost", "KIB", "Memory for hashing the password of a new account; default: 4096")
             .value_parser(value_parser!(u32).range(8..=1_048_576)),
-        limit("ping-interval", "How often each connection is pinged"),
-        limit("ping-timeout", "How long the answer to a ping may take"),
-        limit("connect-timeout", "How long a new connection may take to join or CONNECT"),
-        limit("long-hold", "How long a long poll waits for a message"),
+        limit("ping-interval", "Interval between pings of a connection"),
+        limit("ping-timeout", "Time limit for the answer to a ping"),
+        limit("connect-timeout", "Time limit for a new connection to join or CONNECT"),
+        limit("long-hold", "Longest wait of a long poll for a message"),
         Arg::new("long-expiry-503")
             .long("long-expiry-503")
             .action(ArgAction::SetTrue)
-            .help("Answer a long poll that brought nothing with 503 instead of 204"),
-        limit("sse-lifetime", "After how long an event stream ends; default: never"),
-        time("gather", "The most a message waits to share writes with the next ones; 0s sends each at once"),
+            .help("Answer a long poll that expired without a message with 503 instead of 204"),
+        limit("sse-lifetime", "End an event stream after this time; default: never"),
+        time(
+            "gather",
+            "Longest delay of a message to share a write with the next ones; 0s sends each at once",
+        ),
     ]
 }
 
@@ -179,7 +192,7 @@ fn account(text: &str) -> Result<Account, String> {
     }
 }
 
-/// A limit nothing could keep if it were zero.
+/// A flag for a limit that must not be zero.
 fn limit(name: &'static str, help: &'static str) -> Arg {
     flag(name, "TIME", help).value_parser(values::positive_duration)
 }
@@ -192,7 +205,7 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     limits::raise_open_files();
     let runtime = runtime(config.workers)
         .map_err(|error| Error::could_not(format_args!("cannot start threads: {error}")))?;
-    // Signals are listened for before anything can be connected to: who has seen the first line may send one.
+    // Signals are listened for before anything can be connected to: a reader of the first line may send one.
     let (stop, stop_at_once) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let (first, second, says) = (stop.clone(), stop_at_once.clone(), *terminal);
     let draining = move || {
@@ -222,7 +235,7 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     })
 }
 
-/// One worker needs no threads to hand work between.
+/// A single-threaded runtime for one worker, else one with that many.
 fn runtime(workers: usize) -> std::io::Result<tokio::runtime::Runtime> {
     let mut builder = match workers {
         1 => tokio::runtime::Builder::new_current_thread(),
@@ -231,7 +244,7 @@ fn runtime(workers: usize) -> std::io::Result<tokio::runtime::Runtime> {
     builder.worker_threads(workers).enable_all().build()
 }
 
-/// Where the users' passwords go: a format we write, and users to write down.
+/// The path for the users' passwords, checked: a format we write, and users to write down.
 fn credentials(matches: &ArgMatches, users: usize) -> Result<Option<&PathBuf>, Error> {
     let Some(path) = matches.get_one::<PathBuf>("credentials") else { return Ok(None) };
     let problem = |what: &dyn std::fmt::Display| Err(Error::flag("--credentials", what));
@@ -243,7 +256,8 @@ fn credentials(matches: &ArgMatches, users: usize) -> Result<Option<&PathBuf>, E
     }
     if users == 0 {
         return problem(
-            &"there are no users to write down\nhint: --seed-users N creates some, --account one",
+            &"there are no users to write down\nhint: create some with --seed-users N, or one with --account \
+              EMAIL:PASSWORD",
         );
     }
     Ok(Some(path))

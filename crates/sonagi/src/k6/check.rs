@@ -1,7 +1,7 @@
-//! `sonagi check script.js`: what `run` would refuse it for. Its init code runs once, because that sets its options; no user
-//! runs, and nothing is sent.
+//! `sonagi check script.js`: the problems that `run` would refuse it for. Its init code runs once, because that sets
+//! its options; no user runs, and nothing is sent.
 
-use super::flags::{self, Given};
+use super::flags::{self, GivenFlags};
 use super::{asked, dialect};
 use crate::commands::check::{self, Checked};
 use crate::load::one as artillery;
@@ -14,13 +14,13 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Checks them; scripts of Artillery's among them as they stand.
+/// Checks the scripts; Artillery's among them as usual.
 pub(super) fn main(arguments: &[OsString], terminal: &Terminal) -> u8 {
     let matches = match flags::check().try_get_matches_from(arguments.iter().skip(1)) {
         Ok(matches) => matches,
         Err(answer) => return cli::answer(&answer, terminal).code(),
     };
-    let given = Given::of(&matches);
+    let given = GivenFlags::of(&matches);
     let scripts = matches.get_many::<PathBuf>("script").into_iter().flatten();
     let checked: Vec<Checked> = scripts
         .map(|script| match script.as_os_str() == "-" || dialect::is_k6(&script.to_string_lossy()) {
@@ -34,9 +34,9 @@ pub(super) fn main(arguments: &[OsString], terminal: &Terminal) -> u8 {
     check::tell(&checked, matches.get_flag("json"), terminal).map_or(Exit::CouldNotRun.code(), Exit::code)
 }
 
-fn one(given: &Given) -> Checked {
+fn one(given: &GivenFlags) -> Checked {
     let script = given.script.clone();
-    let mut found = Found { script, ..Found::default() };
+    let mut found = Findings { script, ..Findings::default() };
     match asked(given) {
         Err((_, why)) => found.refused(&why),
         Ok(asked) => {
@@ -53,25 +53,25 @@ fn one(given: &Given) -> Checked {
     if super::wants_dashboard() {
         found.notice(super::NO_DASHBOARD);
     }
-    let Found { script, problems, notices } = found;
+    let Findings { script, problems, notices } = found;
     let problems = if problems.is_empty() { Ok(()) } else { Err(Problems(problems)) };
     Checked { script, problems, notices, unloaded: None, runs: 1 }
 }
 
-/// What there is to say of a script.
+/// The findings of a script.
 #[derive(Default)]
-struct Found {
+struct Findings {
     script: PathBuf,
     problems: Vec<Problem>,
     notices: Vec<Notice>,
 }
 
-impl Found {
+impl Findings {
     fn notice(&mut self, text: &str) {
         self.notices.push(Notice { file: self.script.clone(), line: 0, column: 0, text: text.to_owned() });
     }
 
-    /// What the script's own console says is nobody's problem.
+    /// Ignores a line of the script's own console.
     fn heard(&mut self, line: &LogLine) {
         let is_console =
             line.fields.iter().any(|(name, value)| (*name, value.as_str()) == ("source", "console"));
@@ -83,7 +83,7 @@ impl Found {
         }
     }
 
-    /// What the script threw: where its uppermost frame says.
+    /// Adds an exception of the script, at the place of its uppermost frame.
     fn thrown(&mut self, text: &str) {
         let (file, line, column) = place(text).unwrap_or_else(|| (self.script.clone(), 0, 0));
         let is_own = self.script.canonicalize().is_ok_and(|own| own == file);
@@ -92,7 +92,7 @@ impl Found {
         self.problems.push(Problem { file, line, column, what, hint: None, tolerated: None });
     }
 
-    /// A line for each problem, hints on lines of their own.
+    /// Adds the lines of a problem, hints on lines of their own.
     fn refused(&mut self, why: &str) {
         for text in why.lines().filter(|line| !line.trim().is_empty()) {
             match (text.trim_start().strip_prefix("hint: "), self.problems.last_mut()) {
@@ -103,7 +103,7 @@ impl Found {
     }
 }
 
-/// What was thrown, without the place that stands before it.
+/// An exception's text, without the place before it.
 fn essence(text: &str, line: usize, column: usize) -> &str {
     let first = text.lines().next().unwrap_or_default();
     let first = match first.strip_prefix("could not load JS test '") {
@@ -113,7 +113,7 @@ fn essence(text: &str, line: usize, column: usize) -> &str {
     first.split_once(&format!(":{line}:{column}: ")).map_or(first, |(_, rest)| rest)
 }
 
-/// The first place that it names: `/x.js:3:5`.
+/// The first place named in a text: `/x.js:3:5`.
 fn place(text: &str) -> Option<(PathBuf, usize, usize)> {
     text.split([' ', '\n', '\t', '(', ')', '\'']).find_map(|word| {
         let word = word.trim_end_matches(':');

@@ -1,14 +1,14 @@
-//! Which scripts are k6's: their names say it, or else their text.
+//! Recognises k6 scripts by their names, or else by their text.
 
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// Endings of scripts that are k6's.
+/// Endings of k6 scripts.
 const ENDINGS: [&str; 6] = [".js", ".ts", ".mjs", ".mts", ".cjs", ".cts"];
 
-/// So much of a file is looked at.
+/// Bytes of a file that are looked at.
 const LOOKED_AT: u64 = 64 << 10;
 
 /// Whether this command line runs or checks a k6 script.
@@ -33,7 +33,7 @@ fn holds_javascript(path: &Path) -> bool {
     file.take(LOOKED_AT).read_to_end(&mut text).is_ok() && is_javascript(&String::from_utf8_lossy(&text))
 }
 
-/// A line that only a module of JavaScript begins with: of YAML and JSON no line at the margin looks so.
+/// Whether a line can only begin a JavaScript module: no unindented line of YAML or JSON looks so.
 fn is_javascript(text: &str) -> bool {
     const BEGINNINGS: [&str; 8] = [
         "import {",
@@ -53,7 +53,7 @@ fn is_javascript(text: &str) -> bool {
     })
 }
 
-/// Whether the text is a script of Artillery's, YAML or JSON.
+/// Whether the text is an Artillery script, YAML or JSON.
 pub(super) fn is_artillery(text: &str) -> bool {
     let is_json =
         || text.trim_start().starts_with('{') && serde_json::from_str::<serde_json::Value>(text).is_ok();

@@ -1,4 +1,4 @@
-//! The flags of a k6 script, from the table that also says which option each of them sets.
+//! The flags of a k6 script, from the table that also names the option each of them sets.
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::{Map, Value};
@@ -6,7 +6,7 @@ use sonagi_k6::options::{FLAGS, Flag, Problems, Takes, flags_to_tier};
 use sonagi_k6::run::Exit;
 use std::path::{Path, PathBuf};
 
-/// `sonagi run` as it is for a k6 script.
+/// `sonagi run` for a k6 script.
 pub(crate) fn run() -> Command {
     let codes: String =
         Exit::CODES.iter().map(|(_, code, meaning)| format!("  {code:>3}  {meaning}\n")).collect();
@@ -16,7 +16,7 @@ pub(crate) fn run() -> Command {
         .arg(script("A k6 script: JavaScript or TypeScript; `-` is standard input"))
 }
 
-/// `sonagi check` as it is for k6 scripts.
+/// `sonagi check` for k6 scripts.
 pub(super) fn check() -> Command {
     with_flags(Command::new("check").about("Validate scripts without running them"))
         .bin_name("sonagi check")
@@ -48,7 +48,7 @@ fn with_flags(command: Command) -> Command {
     }))
 }
 
-/// What to say of this flag on the command line of a YAML script; None when k6 does not know it, either.
+/// A tip on this flag for the command line of a YAML script; None when k6 has no such flag, either.
 pub(crate) fn tip(given: &str) -> Option<String> {
     let given = given.split('=').next().unwrap_or_default();
     let is_given = |flag: &&Flag| {
@@ -65,14 +65,14 @@ pub(crate) fn tip(given: &str) -> Option<String> {
     Some(format!("'{given}' is a flag of k6 scripts (.js, .ts){instead}"))
 }
 
-/// What the command line says.
-pub(super) struct Given {
+/// The given flags and arguments.
+pub(super) struct GivenFlags {
     pub(super) script: PathBuf,
     flags: Vec<(&'static str, Vec<String>)>,
 }
 
-impl Given {
-    pub(super) fn of(matches: &ArgMatches) -> Given {
+impl GivenFlags {
+    pub(super) fn of(matches: &ArgMatches) -> GivenFlags {
         let values = |name: &str| {
             let values: Vec<String> =
                 matches.get_many::<String>(name).into_iter().flatten().cloned().collect();
@@ -81,15 +81,15 @@ impl Given {
         let flags =
             FLAGS.iter().map(|flag| (flag.name, values(flag.name))).filter(|(_, values)| !values.is_empty());
         let script = matches.get_one::<PathBuf>("script").cloned().unwrap_or_default();
-        Given { script, flags: flags.collect() }
+        GivenFlags { script, flags: flags.collect() }
     }
 
-    /// The same of another script.
-    pub(super) fn with(&self, script: &Path) -> Given {
-        Given { script: script.to_owned(), flags: self.flags.clone() }
+    /// The same flags for another script.
+    pub(super) fn with(&self, script: &Path) -> GivenFlags {
+        GivenFlags { script: script.to_owned(), flags: self.flags.clone() }
     }
 
-    /// The values of a flag, or of the variable that says the same.
+    /// The values of a flag, or of its environment variable.
     pub(super) fn many(&self, name: &str) -> Vec<String> {
         if let Some((_, values)) = self.flags.iter().find(|(given, _)| *given == name) {
             return values.clone();
@@ -112,7 +112,7 @@ impl Given {
         flags_to_tier(&self.flags)
     }
 
-    /// `__ENV`: the environment, unless it is left out, and `-e` over it.
+    /// `__ENV`: the environment, unless excluded, with `-e` over it.
     pub(super) fn environment(&self, system: Vec<(String, String)>) -> Vec<(String, String)> {
         let is_wanted = self.one("include-system-env-vars").is_none_or(|value| value != "false");
         let looked_up =
@@ -136,8 +136,8 @@ impl Given {
 mod tests {
     use super::*;
 
-    fn given(arguments: &[&str]) -> Given {
-        Given::of(&run().try_get_matches_from([&["run"], arguments].concat()).unwrap())
+    fn given(arguments: &[&str]) -> GivenFlags {
+        GivenFlags::of(&run().try_get_matches_from([&["run"], arguments].concat()).unwrap())
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! The run folder of a k6 test, where one is asked for: k6 leaves no file behind that nobody named, and neither do we.
+//! The run folder of a k6 test, if `--runs` asks for one: like k6, we leave no file that nobody named.
 
-use super::flags::Given;
-use crate::queued::Queued;
+use super::flags::GivenFlags;
+use crate::queued_sink::QueuedSink;
 use crate::runs;
 use crate::terminal::Terminal;
 use sonagi_engine::RunEvent;
@@ -9,19 +9,19 @@ use sonagi_report::Sinks;
 use sonagi_report::sink::{self, Trouble};
 use std::path::{Path, PathBuf};
 
-/// A folder, or none.
-pub(super) struct Folder {
-    /// The folder, where there is one.
+/// A run folder, or none.
+pub(super) struct TestFolder {
+    /// The folder's sink, if there is a folder.
     sinks: Sinks,
     path: Option<PathBuf>,
     terminal: Terminal,
-    /// Something was written.
+    /// Whether anything was written.
     has_begun: bool,
 }
 
-impl Folder {
-    /// Reserves the one that `--runs` asks for.
-    pub(super) fn wanted(given: &Given, terminal: &Terminal) -> Result<Folder, String> {
+impl TestFolder {
+    /// Reserves the folder that `--runs` asks for.
+    pub(super) fn wanted(given: &GivenFlags, terminal: &Terminal) -> Result<TestFolder, String> {
         let reserve = |runs: String| {
             let started = runs::now().map_err(|error| error.to_string())?;
             let stem = given.script.file_stem().unwrap_or_default().to_string_lossy();
@@ -33,12 +33,12 @@ impl Folder {
         let path = folder.as_ref().map(|folder| folder.path().to_owned());
         let mut sinks = Sinks::new();
         if let Some(folder) = folder {
-            sinks.add(Queued::start(folder).map_err(|error| error.to_string())?);
+            sinks.add(QueuedSink::start(folder).map_err(|error| error.to_string())?);
         }
-        Ok(Folder { sinks, path, terminal: *terminal, has_begun: false })
+        Ok(TestFolder { sinks, path, terminal: *terminal, has_begun: false })
     }
 
-    /// Writes what happened down. The test goes on whatever the disk says; it says so once.
+    /// Records an event. The test goes on after an error of the disk, which is reported once.
     pub(super) fn note(&mut self, event: &RunEvent<'_>) {
         self.has_begun = true;
         let terminal = self.terminal;
@@ -49,7 +49,7 @@ impl Folder {
         self.sinks.each(|sink| runs::pass(sink, event), warn);
     }
 
-    /// Says where it is; whether it holds all of the test. One in which nothing was written goes again.
+    /// Prints the folder's path, and whether it holds the whole test. An empty folder is removed.
     pub(super) fn finish(mut self, is_quiet: bool) -> bool {
         let Some(path) = &self.path else { return true };
         if !self.has_begun {

@@ -1,6 +1,6 @@
-//! The log of a k6 test: for people who watch as k6 shows it, for files as it writes it.
+//! The log of a k6 test: in k6's two formats, for people and for files.
 
-use super::flags::Given;
+use super::flags::GivenFlags;
 use crate::terminal::Terminal;
 use serde_json::{Value, json};
 use sonagi_engine::{Level, LogLine, Progress};
@@ -9,15 +9,15 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::time::Duration;
 
-/// How lines are written.
+/// The format of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
-    /// `INFO[0001] text  source=console`, for who watches.
+enum LineFormat {
+    /// `INFO[0001] text  source=console`, for people.
     Short,
     /// `time="…" level=info msg=text source=console`.
     Pairs,
     Json,
-    /// The text alone.
+    /// The message alone.
     Raw,
 }
 
@@ -30,18 +30,18 @@ enum Into {
 
 const HALF_A_SECOND: Duration = Duration::from_millis(500);
 
-/// Where lines go.
-pub(super) struct Log {
-    form: Form,
+/// The log's destinations.
+pub(super) struct TestLog {
+    form: LineFormat,
     into: Into,
-    /// What the script's console says goes here instead (`--console-output`).
+    /// The destination of the script's console, if it has its own (`--console-output`).
     console: Option<BufWriter<File>>,
     least: Level,
     terminal: Terminal,
 }
 
-impl Log {
-    pub(super) fn open(given: &Given, terminal: &Terminal) -> Result<Log, String> {
+impl TestLog {
+    pub(super) fn open(given: &GivenFlags, terminal: &Terminal) -> Result<TestLog, String> {
         let output = given.one("log-output").unwrap_or_else(|| "stderr".to_owned());
         let into = match output.as_str() {
             "none" => Into::Nowhere,
@@ -57,17 +57,17 @@ impl Log {
             },
         };
         let form = match given.one("log-format").as_deref() {
-            None | Some("" | "text") if terminal.is_watched() => Form::Short,
-            None | Some("" | "text") => Form::Pairs,
-            Some("json") => Form::Json,
-            Some("raw") => Form::Raw,
+            None | Some("" | "text") if terminal.is_watched() => LineFormat::Short,
+            None | Some("" | "text") => LineFormat::Pairs,
+            Some("json") => LineFormat::Json,
+            Some("raw") => LineFormat::Raw,
             Some(other) => return Err(format!("--log-format takes text, json or raw; got `{other}`")),
         };
         let least = if given.has("verbose") { Level::Debug } else { Level::Info };
-        Ok(Log { form, into, console: None, least, terminal: *terminal })
+        Ok(TestLog { form, into, console: None, least, terminal: *terminal })
     }
 
-    /// From here on the script's console writes to a file.
+    /// Sends the script's console to a file from now on.
     pub(super) fn write_console(&mut self, path: &str) -> Result<(), String> {
         self.console = Some(appended(path)?);
         Ok(())
@@ -80,7 +80,7 @@ impl Log {
         if let Some(file) = &mut self.console
             && line.fields.iter().any(|(name, value)| (*name, value.as_str()) == ("source", "console"))
         {
-            let form = if self.form == Form::Short { Form::Pairs } else { self.form };
+            let form = if self.form == LineFormat::Short { LineFormat::Pairs } else { self.form };
             let text = written(form, &LogLine { fields: Vec::new(), ..line.clone() });
             return drop(writeln!(file, "{text}"));
         }
@@ -89,21 +89,24 @@ impl Log {
             Into::Nowhere => {}
             Into::Stderr => self.terminal.say(&text),
             Into::Stdout => drop(self.terminal.print(&format!("{text}\n"))),
-            // Nothing is left to do when the disk is full: the test goes on.
+            // Ignored when the disk is full: the test goes on.
             Into::File(file) => drop(writeln!(file, "{text}")),
         }
     }
 
-    /// Why nothing was run, or did not end well: for people in our form of errors, for programs a line like any other.
+    /// Reports why nothing was run, or did not end well: to people in the form of our errors, to programs as a line
+    /// like any other.
     pub(super) fn error(&mut self, why: &str) {
         match self.form {
-            Form::Json => self.line(&refusal(why)),
-            Form::Short | Form::Pairs | Form::Raw => self.terminal.say(&format!("error: {why}")),
+            LineFormat::Json => self.line(&refusal(why)),
+            LineFormat::Short | LineFormat::Pairs | LineFormat::Raw => {
+                self.terminal.say(&format!("error: {why}"));
+            }
         }
     }
 
     pub(super) fn progress(&mut self, progress: &Progress) {
-        // Virtual users are counted every second, but a moment of the first went by before the test began.
+        // Virtual users are counted every second, but a moment of the first second passed before the test began.
         let seconds = (progress.elapsed + HALF_A_SECOND).as_secs();
         if seconds == 0 || !seconds.is_multiple_of(if self.terminal.is_watched() { 1 } else { 10 }) {
             return;
@@ -125,7 +128,7 @@ impl Log {
     }
 }
 
-/// An error as a line; its hint, where it has one, is a field of its own as in k6.
+/// An error as a line; its hint, if any, is a field of its own as in k6.
 fn refusal(why: &str) -> LogLine {
     let mut parts = why.split("hint: ");
     match (parts.next(), parts.next(), parts.next()) {
@@ -142,7 +145,7 @@ fn appended(path: &str) -> Result<BufWriter<File>, String> {
     Ok(BufWriter::new(file.map_err(|error| format!("cannot write {path}: {error}"))?))
 }
 
-fn written(form: Form, line: &LogLine) -> String {
+fn written(form: LineFormat, line: &LogLine) -> String {
     let level = match line.level {
         Level::Debug => "debug",
         Level::Info => "info",
@@ -151,8 +154,8 @@ fn written(form: Form, line: &LogLine) -> String {
     };
     let now = jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string();
     match form {
-        Form::Raw => line.text.clone(),
-        Form::Short => {
+        LineFormat::Raw => line.text.clone(),
+        LineFormat::Short => {
             let name = &level.to_uppercase()[..4];
             let seconds = line.at.0.max(0) / 1_000_000_000;
             let mut text = format!("{name}[{seconds:04}] {:<44}", line.text);
@@ -161,7 +164,7 @@ fn written(form: Form, line: &LogLine) -> String {
             }
             text.trim_end().to_owned()
         }
-        Form::Pairs => {
+        LineFormat::Pairs => {
             let mut text = format!("time={now:?} level={level}");
             if !line.text.is_empty() {
                 let _ = write!(text, " msg={}", quoted(&line.text));
@@ -171,7 +174,7 @@ fn written(form: Form, line: &LogLine) -> String {
             }
             text
         }
-        Form::Json => {
+        LineFormat::Json => {
             let mut object = json!({ "level": level, "msg": line.text, "time": now });
             for (name, value) in &line.fields {
                 object[*name] = Value::from(value.as_str());
@@ -181,7 +184,7 @@ fn written(form: Form, line: &LogLine) -> String {
     }
 }
 
-/// Plain where it can be, else in quotes.
+/// Plain if possible, else in quotes.
 fn quoted(text: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-._/@^+".contains(letter);
     match !text.is_empty() && text.chars().all(is_plain) {
@@ -196,14 +199,14 @@ mod tests {
 
     #[test]
     fn an_error_is_a_line_with_its_hint_beside_it() {
-        let json = |why| serde_json::from_str::<Value>(&written(Form::Json, &refusal(why))).unwrap();
+        let json = |why| serde_json::from_str::<Value>(&written(LineFormat::Json, &refusal(why))).unwrap();
         let one = json("no exported functions in script\nhint: export one");
         assert_eq!(
             (&one["level"], &one["msg"]),
             (&json!("error"), &json!("no exported functions in script"))
         );
         assert_eq!(one["hint"], "export one");
-        // Whose hint it is would be lost.
+        // The hint's problem would be lost.
         let two = json("a: is wrong\n    hint: b\nc: is wrong\n    hint: d");
         assert_eq!(two["msg"], "a: is wrong\n    hint: b\nc: is wrong\n    hint: d");
     }
@@ -214,10 +217,13 @@ mod tests {
             fields: vec![("source", "console".to_owned())],
             ..LogLine::new(Level::Info, "a \"b\"")
         };
-        assert_eq!(written(Form::Raw, &line), "a \"b\"");
-        let pairs = written(Form::Pairs, &line);
+        assert_eq!(written(LineFormat::Raw, &line), "a \"b\"");
+        let pairs = written(LineFormat::Pairs, &line);
         assert!(pairs.ends_with(r#"level=info msg="a \"b\"" source=console"#), "{pairs}");
-        assert_eq!(written(Form::Short, &line), format!("INFO[0000] {:<44} source=console", "a \"b\""));
-        assert_eq!(serde_json::from_str::<Value>(&written(Form::Json, &line)).unwrap()["source"], "console");
+        assert_eq!(written(LineFormat::Short, &line), format!("INFO[0000] {:<44} source=console", "a \"b\""));
+        assert_eq!(
+            serde_json::from_str::<Value>(&written(LineFormat::Json, &line)).unwrap()["source"],
+            "console"
+        );
     }
 }

@@ -1,7 +1,7 @@
-//! `sonagi run script.js`: k6's command line, exit codes and words; and `sonagi check script.js`.
+//! `sonagi run script.js`: k6's command line, exit codes and wording; and `sonagi check script.js`.
 //!
-//! A script's name says whose flags are meant: `-e`, `-o` or `-i` mean one thing to who comes from Artillery and another to
-//! who comes from k6.
+//! The script's name decides whose flags are meant: `-e`, `-o` or `-i` mean one thing to Artillery's users and another
+//! to k6's.
 
 mod check;
 mod dialect;
@@ -18,9 +18,9 @@ use crate::environment::{K6_WEB_DASHBOARD, NO_COLOR};
 use crate::signals;
 use crate::terminal::Terminal;
 use clap::error::ErrorKind;
-use flags::Given;
-use folder::Folder;
-use log::Log;
+use flags::GivenFlags;
+use folder::TestFolder;
+use log::TestLog;
 use sonagi_engine::{Level, LogLine, RunEvent};
 use sonagi_k6::Secrets;
 use sonagi_k6::executor::{Abort, Reason};
@@ -32,7 +32,7 @@ use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Flags of which only these values mean something.
+/// Flags that have effect for these values only.
 const CHOICES: [(&str, &[&str]); 2] = [
     ("summary-mode", &["compact", "full", "disabled"]),
     ("compatibility-mode", &["base", "extended", "experimental_enhanced"]),
@@ -41,11 +41,11 @@ const CHOICES: [(&str, &[&str]); 2] = [
 /// Flags of k6's API server.
 const OF_THE_SERVER: [&str; 3] = ["address", "linger", "profiling-enabled"];
 
-/// What is said of k6's own page.
+/// The notice about k6's web dashboard.
 const NO_DASHBOARD: &str =
     "K6_WEB_DASHBOARD: the web dashboard is not supported; --out json=FILE or csv=FILE keeps every sample";
 
-/// Runs it, or checks it; what the process ends with.
+/// Runs or checks the scripts; returns the process's exit code.
 pub(crate) fn main(arguments: &[OsString], terminal: &Terminal) -> u8 {
     if arguments.get(1).is_some_and(|command| command == "check") {
         return check::main(arguments, terminal);
@@ -56,7 +56,7 @@ pub(crate) fn main(arguments: &[OsString], terminal: &Terminal) -> u8 {
             terminal.say(answer.render().to_string().trim_end());
             if answer.kind() == ErrorKind::UnknownArgument {
                 terminal.say(&format!(
-                    "\nhint: these are k6's flags, for the script's name ends as a k6 script's; {AS_JSON}"
+                    "\nhint: these are k6's flags, because the script's name has the ending of a k6 script; {AS_JSON}"
                 ));
             }
             return Exit::Other.code();
@@ -66,8 +66,8 @@ pub(crate) fn main(arguments: &[OsString], terminal: &Terminal) -> u8 {
             return Exit::Passed.code();
         }
     };
-    let given = Given::of(&matches);
-    let mut log = match Log::open(&given, terminal) {
+    let given = GivenFlags::of(&matches);
+    let mut log = match TestLog::open(&given, terminal) {
         Ok(log) => log,
         Err(why) => {
             terminal.say(&format!("error: {why}"));
@@ -91,13 +91,13 @@ pub(crate) fn main(arguments: &[OsString], terminal: &Terminal) -> u8 {
     run(asked, &given, log, terminal)
 }
 
-fn refused(log: &mut Log, exit: Exit, why: &str) -> u8 {
+fn refused(log: &mut TestLog, exit: Exit, why: &str) -> u8 {
     log.error(why);
     log.finish();
     exit.code()
 }
 
-fn run(asked: Asked, given: &Given, mut log: Log, terminal: &Terminal) -> u8 {
+fn run(asked: Asked, given: &GivenFlags, mut log: TestLog, terminal: &Terminal) -> u8 {
     let abort = Arc::new(Abort::default());
     let asks = Arc::clone(&abort);
     let says = *terminal;
@@ -113,7 +113,7 @@ fn run(asked: Asked, given: &Given, mut log: Log, terminal: &Terminal) -> u8 {
         log.line(&LogLine::new(Level::Warn, NO_DASHBOARD));
     }
     let is_quiet = given.has("quiet");
-    let mut folder = match Folder::wanted(given, terminal) {
+    let mut folder = match TestFolder::wanted(given, terminal) {
         Ok(folder) => folder,
         Err(why) => return refused(&mut log, Exit::Other, &why),
     };
@@ -139,7 +139,7 @@ fn run(asked: Asked, given: &Given, mut log: Log, terminal: &Terminal) -> u8 {
     if let Some(why) = &ended.why {
         log.error(why);
     }
-    // What went wrong first is what the process ends with.
+    // The first failure decides the exit code.
     let exit = if is_recorded || ended.exit != Exit::Passed { ended.exit } else { Exit::Other };
     let code = match shown(ended, given, &mut log, terminal) {
         Ok(()) => exit.code(),
@@ -152,13 +152,13 @@ fn run(asked: Asked, given: &Given, mut log: Log, terminal: &Terminal) -> u8 {
     code
 }
 
-/// Whether the environment asks for k6's own page.
+/// Whether the environment asks for k6's web dashboard.
 fn wants_dashboard() -> bool {
     K6_WEB_DASHBOARD.get().is_some_and(|value| !["false", "0"].contains(&value.as_str()))
 }
 
-/// What is run, before it is.
-fn introduced(plan: &[String], given: &Given) -> String {
+/// The lines before a run.
+fn introduced(plan: &[String], given: &GivenFlags) -> String {
     let outs = given.many("out");
     let output = if outs.is_empty() { "-".to_owned() } else { outs.join(", ") };
     format!(
@@ -168,8 +168,8 @@ fn introduced(plan: &[String], given: &Given) -> String {
     )
 }
 
-/// The summary, or what the script made of it.
-fn shown(ended: Ended, given: &Given, log: &mut Log, terminal: &Terminal) -> Result<(), String> {
+/// The summary, or the text the script made of it.
+fn shown(ended: Ended, given: &GivenFlags, log: &mut TestLog, terminal: &Terminal) -> Result<(), String> {
     let print = |text: &str| terminal.print(text).map_err(|error| error.to_string());
     let is_left_out = given.has("no-summary") || given.one("summary-mode").as_deref() == Some("disabled");
     let (files, summary) = match ended.end {
@@ -210,8 +210,8 @@ fn shown(ended: Ended, given: &Given, log: &mut Log, terminal: &Terminal) -> Res
     Ok(())
 }
 
-/// Everything the library is told, from flags, environment and files.
-fn asked(given: &Given) -> Result<Asked, (Exit, String)> {
+/// The library's inputs, from flags, environment and files.
+fn asked(given: &GivenFlags) -> Result<Asked, (Exit, String)> {
     let wrong = |exit| move |why: String| (exit, why);
     let (script, source) = script(given).map_err(wrong(Exit::Other))?;
     let variables: Vec<(String, String)> = std::env::vars_os()
@@ -258,7 +258,7 @@ fn asked(given: &Given) -> Result<Asked, (Exit, String)> {
 }
 
 /// The script's absolute path and text; `-` is the standard input, in the current folder.
-fn script(given: &Given) -> Result<(PathBuf, Vec<u8>), String> {
+fn script(given: &GivenFlags) -> Result<(PathBuf, Vec<u8>), String> {
     let here = std::env::current_dir().map_err(|error| format!("there is no current folder: {error}"))?;
     if given.script == Path::new("-") {
         let mut text = Vec::new();
@@ -267,7 +267,7 @@ fn script(given: &Given) -> Result<(PathBuf, Vec<u8>), String> {
             .map_err(|error| format!("cannot read the script: {error}"))?;
         if dialect::is_artillery(&String::from_utf8_lossy(&text)) {
             let rule = "`-` takes a k6 script from standard input; this one is YAML or JSON";
-            return Err(format!("{rule}\nhint: write it into a file and name that"));
+            return Err(format!("{rule}\nhint: write it to a file, and pass the file's name"));
         }
         return Ok((here.join("-.js"), text));
     }

@@ -121,7 +121,7 @@ fn check_times(report: &Value) {
     assert!(now.abs_diff(ms(&aggregate["lastMetricAt"])) < 60_000);
 }
 
-/// What `sonagi report` makes of the folder is the same report.
+/// Checks that `sonagi report` writes the same report from the folder.
 fn check_again(place: &Place, report: &Value) {
     let folder = place.folders().remove(0);
     let again =

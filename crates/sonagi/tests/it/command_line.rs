@@ -138,7 +138,7 @@ fn what_a_flag_or_a_folder_is_mistaken_for_is_named() {
     }
 }
 
-/// What a script on standard input comes to.
+/// Runs a command with a script on its standard input.
 fn piped(place: &Place, command: &str, text: &str) -> Answer {
     let mut child = place.command(&[command, "-"]).stdin(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();

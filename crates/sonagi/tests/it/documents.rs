@@ -25,7 +25,7 @@ const FEW_OF_K6: &str = " --vus 3 --iterations 3";
 /// No command takes longer, in seconds.
 const LIMIT: &str = "120";
 
-/// So often is a run repeated in which this machine was too busy to make its load (exit code 3).
+/// Attempts at a run for which this machine is too busy to make its load (exit code 3).
 const ATTEMPTS: usize = 4;
 
 /// Files that readers of the pages for Artillery's and k6's users have already.
@@ -41,10 +41,10 @@ const BROUGHT: [(&str, &str); 2] = [
     ),
 ];
 
-/// What is done with a block.
+/// How a block is treated.
 #[derive(Clone, Debug, PartialEq)]
 enum How {
-    /// It is run, and ends with this exit code.
+    /// The block is run, and ends with this exit code.
     Exit(i32),
     /// `with FLAGS`: run with these in place of the usual ones that make it shorter.
     With(String),
@@ -114,7 +114,7 @@ fn blocks(page: &str, text: &str) -> Vec<Block> {
     blocks
 }
 
-/// What the line above a block says of it.
+/// The directive in the line above a block.
 fn directive(line: &str) -> Result<(How, Option<String>), &'static str> {
     let Some(inner) = line.trim().strip_prefix("<!-- run: ").and_then(|line| line.strip_suffix(" -->"))
     else {

@@ -1,7 +1,8 @@
 //! The proof of the ledger: the service plants a known share of each misbehaviour, and the ledger reports exactly that,
 //! copy by copy, over each transport (`docs/faults.md` and `docs/ledger.md` define the classes alike).
 //!
-//! 100 users in two rooms or groups (a leak needs somebody outside), each sending once a second for 20 s: 100,000 copies.
+//! 100 users in two rooms or groups (a leak needs somebody outside), each sending once a second for 20 s: 100,000
+//! copies.
 
 use crate::support::{Place, Service};
 use serde_json::Value;
@@ -18,7 +19,7 @@ const FAULTS: [&str; 6] = [
     "drop=3%,duplicate=1%,delay=50ms@5%,reorder=1%,leak=0.1%,seed=7",
 ];
 
-/// What the transports of location groups are held to: losing and doubling alone, and everything together.
+/// The faults for the transports of location groups: losing and doubling alone, and everything together.
 const FAULTS_OF_GROUPS: [&str; 2] = ["drop=3%,duplicate=1%,seed=6", FAULTS[5]];
 
 const CONFIG: &str = r#"
@@ -30,7 +31,8 @@ config:
 scenarios:
 "#;
 
-/// Everyone is in before the first word and stays until after the last one, also on a busy machine; and after its own last word longer than a reordered copy is held (2 s).
+/// Everyone is in before the first word and stays until after the last one, also on a busy machine; and after its own
+/// last word longer than a reordered copy is held (2 s).
 const SCENARIO: &str = r#"
   - name: NAME
     engine: ENGINE
@@ -119,7 +121,7 @@ config:
 scenarios:
 "#;
 
-/// As [`SCENARIO`].
+/// [`SCENARIO`] for location groups.
 const SCENARIO_OF_GROUPS: &str = r#"
   - name: the NAME group
     engine: ENGINE
@@ -162,7 +164,7 @@ fn polled_in_pages() -> Transport {
     Transport { script, ..transport }
 }
 
-/// What the service says it planted, by kind.
+/// The service's own counts of its faults, by kind.
 pub(crate) fn planted(service: &Service) -> BTreeMap<String, u64> {
     let address = service.url.strip_prefix("http://").unwrap();
     let mut stream = TcpStream::connect(address).unwrap();
@@ -178,7 +180,7 @@ pub(crate) fn planted(service: &Service) -> BTreeMap<String, u64> {
         .collect()
 }
 
-/// One run against one misbehaving service. Returns what does not agree.
+/// Runs once against a misbehaving service. Returns the figures that disagree.
 fn disagreement(faults: &str, transport: &Transport) -> Option<String> {
     let place = Place::new();
     let script_path = place.write("rooms.yml", &transport.script);

@@ -47,7 +47,7 @@ fn ours(text: &str) -> String {
     }
 }
 
-/// What the package itself makes of them, in their order.
+/// The package's own results, in the expressions' order.
 fn theirs(expressions: &[String]) -> Vec<String> {
     let interop = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../interop");
     let package = interop.join("node_modules/filtrex");
@@ -95,7 +95,7 @@ fn random_expressions_have_the_value_that_filtrex_gives_them() {
     }
 }
 
-/// What filtrex cannot read at all is either read here as its author meant it, or refused.
+/// An expression that filtrex cannot read is either read here as its author meant it, or refused.
 #[test]
 fn what_filtrex_cannot_read_is_refused_or_means_what_it_says() {
     let read =
@@ -130,7 +130,7 @@ fn expression(random: &mut fastrand::Rng, depth: usize) -> String {
         2 => format!("({a})"),
         3 => format!("({a}, {b})"),
         4 => format!("{a} ? {b} : {c}"),
-        // Of small numbers: V8's powers of others may end in another digit than ours.
+        // Small numbers only: V8's powers of others may end in another digit than ours.
         5 => format!("{} ^ {}", random.choice(["2", "n", "0.5", "missing"]).unwrap_or("2"), random.u8(..4)),
         6 => format!("length of ({a}, {b})"),
         7 => format!("'1' of {a}"),

@@ -3,7 +3,7 @@
 use crate::support::{Answer, Place, Service};
 use serde_json::{Value, json};
 
-/// What each test's functions are checked with: the first that finds something else fails its user.
+/// The check in each test's functions: the first that finds something else fails its user.
 const CHECK: &str = "
 const { isDeepStrictEqual: same } = require('node:util');
 const is = (found, wanted) => { if (!same(found, wanted)) throw new Error(`${JSON.stringify(found)} is not ${JSON.stringify(wanted)}`); };

@@ -113,7 +113,8 @@ fn what_a_service_loses_and_doubles_is_counted_to_the_copy_and_fails_by_a_thresh
     assert!(again.out.contains("DELIVERY") && answer.out.contains(&again.out), "{again:?}\n{answer:?}");
 }
 
-/// Four people who keep their connections and end every iteration with a word: the last ones are under way when all is over.
+/// Four people who keep their connections and end every iteration with a word: the last ones are under way when all is
+/// over.
 const KEPT: &str = "
 import { WebSocket } from 'k6/websockets';
 import { join, stamp } from 'k6/x/sonagi';
@@ -142,7 +143,7 @@ fn connections_that_are_kept_are_listened_to_until_what_is_under_way_has_come() 
     let counts = ["messages", "owed", "arrived", "lost"];
     let [messages, owed, arrived, lost] =
         counts.map(|name| exported(&place, &format!("sonagi_{name}"), "count"));
-    // Whose thread is done first is not owed the others' last words.
+    // The thread that ends first is not owed the others' last messages.
     assert!(messages == 12 && owed >= 36 && (arrived, lost) == (owed, 0), "{answer:?}");
 }
 

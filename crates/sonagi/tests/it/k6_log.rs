@@ -1,4 +1,4 @@
-//! What k6 scripts' runs say of themselves, and in which form.
+//! The log of k6 runs, and its formats.
 
 use crate::support::{Answer, Place};
 use serde_json::Value;
@@ -10,7 +10,7 @@ fn run(script: &str, flags: &[&str]) -> Answer {
     Answer::from(place.command(&arguments).output().unwrap())
 }
 
-/// Who reads a log by program reads its errors, too.
+/// Programs that read a log read its errors, too.
 #[test]
 fn errors_before_a_run_obey_the_log_format() {
     let empty = "export default () => {};";

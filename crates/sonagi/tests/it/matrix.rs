@@ -9,7 +9,7 @@ use std::net::TcpStream;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// One conversation over two transports and in two sizes, in pairs: four runs of five seconds.
+/// A conversation over two transports and in two sizes, in pairs: four runs of five seconds.
 const TRANSPORTS: &str = r#"
 config:
   phases: [{ duration: 1, users: 0, rampTo: "{{ users }}" }, { duration: 2, rampTo: "{{ users }}" }, { duration: 1, rampTo: 0 }]

@@ -8,7 +8,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// One user a second that calls `tell`, then `wait`, and stays.
+/// A user a second that calls `tell`, then `wait`, and stays.
 fn script(processor: &str) -> String {
     format!(
         "
@@ -33,7 +33,7 @@ fn placed(name: &str, code: &str) -> Place {
 
 fn started(place: &Place) -> Running {
     let mut command = place.command(&["run", "s.yml", "--shards", "1", "--no-folder"]);
-    // As a shell starts it: a group of its own, which a terminal signals as a whole.
+    // A shell starts it in a group of its own, which a terminal signals as a whole.
     command.process_group(0);
     Running::start(command)
 }

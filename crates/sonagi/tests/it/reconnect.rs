@@ -1,5 +1,6 @@
-//! Users whose connections are cut at any byte, over and over, come back and resume: each of them gets every message once, over
-//! each transport. The service is the real one, and so are the sockets; what cuts them is a proxy in between.
+//! Users whose connections are cut at any byte, over and over, come back and resume: each of them gets every message
+//! once, over each transport. The service is the real one, and so are the sockets; what cuts them is a proxy in
+//! between.
 
 use crate::support::{Place, Service};
 use serde_json::Value;
@@ -105,7 +106,7 @@ fn pass(mut client: TcpStream, mut server: TcpStream, began: Instant, number: u6
     let _ = server.shutdown(Shutdown::Both);
 }
 
-/// What went wrong with one engine, its configuration changed in one place.
+/// The failure of an engine whose configuration is changed in one place.
 fn run(engine: &str, (from, to): (&str, &str), serve: &[&str]) -> Option<String> {
     let place = Place::new();
     let service = Service::start(&place, serve);

@@ -1,8 +1,9 @@
 //! The scripts of four field reports, as they were published: only the addresses are filled in.
 //!
-//! The first three are what people have who come from Artillery: a processor in TypeScript that imports a type from a package that is
-//! not there, keys that mean nothing, headers that only a user can fill in. `make test` runs them with fewer users; their
-//! full length is in `docs/from-artillery.md`. The fourth is k6's: five transports in turn, and sockets that nobody ever closes.
+//! The first three are what people have who come from Artillery: a processor in TypeScript that imports a type from a
+//! package that is not there, keys that mean nothing, headers that only a user can fill in. `make test` runs them with
+//! fewer users; their full length is in `docs/from-artillery.md`. The fourth is k6's: five transports in turn, and
+//! sockets that nobody ever closes.
 
 use crate::support::{Answer, Place, Running, Service};
 use rustix::process::Signal;

@@ -51,7 +51,7 @@ impl Place {
         folders
     }
 
-    /// What `sonagi report --json` says of the only run folder.
+    /// The output of `sonagi report --json` for the only run folder.
     pub(crate) fn reported(&self) -> Value {
         let folders = self.folders();
         assert_eq!(folders.len(), 1, "{folders:?}");
@@ -61,7 +61,7 @@ impl Place {
     }
 }
 
-/// What a command came to.
+/// A command's exit code and output.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) code: Option<i32>,

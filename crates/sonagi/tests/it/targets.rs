@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 
-/// What a target does with a connection.
+/// A target's behaviour on a connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Target {
     Down,
@@ -21,8 +21,8 @@ pub(crate) enum Target {
     Polled(&'static str, End),
     /// An event stream of these words.
     Streams(&'static str, End),
-    /// A WebSocket that speaks STOMP: one message for each that it gets, none for "". `{receipt}` stands for what it is asked
-    /// for.
+    /// A WebSocket that speaks STOMP: one message for each that it gets, none for "". `{receipt}` stands for what it is
+    /// asked for.
     Stomp(&'static [&'static str], End),
     /// A WebSocket that speaks SockJS: says this at once.
     Sockjs(&'static str, End),
@@ -33,11 +33,11 @@ pub(crate) enum Target {
 pub(crate) enum End {
     Closes,
     IsSilent,
-    /// It says this over and over.
+    /// Repeats this text without end.
     Repeats(&'static str),
 }
 
-/// What a first poll is answered with.
+/// The answer to a first poll.
 const NOTHING_YET: &str = "HTTP/1.1 200 OK\r\ncontent-length: 24\r\n\r\n{\"messages\":[],\"next\":1}";
 
 const EVENT_STREAM: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
@@ -145,7 +145,7 @@ fn raw(words: &str) -> Vec<u8> {
     words.as_bytes().to_vec()
 }
 
-/// As a text message of a WebSocket.
+/// A WebSocket text message of the words.
 fn framed(words: &str) -> Vec<u8> {
     let mut frame = Vec::new();
     websocket::encode(Opcode::Text, words.as_bytes(), None, &mut frame);

@@ -1,11 +1,11 @@
-//! What a run comes to when its outputs fail, when it is interrupted, and when its target answers nothing but errors.
+//! The result of a run whose outputs fail, that is interrupted, or whose target answers only errors.
 
 use crate::run::{HEALTH, complaints};
 use crate::support::{Place, Running, Service};
 use rustix::process::Signal;
 use std::fs;
 
-/// One user a second for three seconds: time to spoil what it writes.
+/// A user a second for three seconds: time to spoil what it writes.
 const SLOW: &str = r#"
 config:
   target: "http://127.0.0.1:9"

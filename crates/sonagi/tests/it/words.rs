@@ -1,4 +1,4 @@
-//! What of a script's and a target's own words a run shows: all that the script prints, and nothing secret.
+//! The output of a script's and a target's own words: all that the script prints, and nothing secret.
 
 use crate::support::{Answer, Place, Service};
 use std::fs;

@@ -1,4 +1,4 @@
-//! Which crate may know which: the invariants of absence.
+//! Arrows between crates: the invariants of absence.
 //!
 //! Direct dependencies between our crates are an allow list; what must not be anywhere below a crate is a deny
 //! list over its whole tree of normal dependencies, as cargo resolves it for this platform.

@@ -1,8 +1,8 @@
-//! Which part of a crate may know which: folders import each other in one direction, and few files lie in a circle.
+//! Arrows inside a crate: folders import each other in one direction, and few files lie in a circle.
 //!
 //! Imports are read from `use` declarations and from paths that begin with `crate`, `super` or `self`; what follows
-//! `#[cfg(test)]` is left out, because a test may set up all of the crate. A path that begins with the name of an imported
-//! module counts as the import that brought the name.
+//! `#[cfg(test)]` is left out, because a test may set up all of the crate. A path that begins with the name of an
+//! imported module counts as the import that brought the name.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,8 +13,8 @@ use crate::tree;
 /// How many files may import each other in a circle.
 const CIRCLE: usize = 8;
 
-/// A crate, and how many of its files lie in larger circles today: a ratchet. A number may shrink, never grow; a new row
-/// needs a reviewer's yes.
+/// A crate, and how many of its files lie in larger circles today: a ratchet. A number may shrink, never grow; a new
+/// row needs a reviewer's yes.
 const IN_LARGER_CIRCLES: &[(&str, usize)] = &[];
 
 /// A module by its path in the crate; the crate's root has an empty one.
@@ -60,7 +60,7 @@ fn crates_in(files: &[tree::File]) -> BTreeSet<String> {
     roots.map(str::to_owned).collect()
 }
 
-/// What is wrong with the large circles of a crate, of whose files so many are allowed to be in one.
+/// The problems of a crate's large circles, in which this many files are allowed to be.
 fn beyond(krate: &str, large: &[Vec<String>], allowed: Option<usize>) -> Vec<String> {
     let count: usize = large.iter().map(Vec::len).sum();
     match allowed {

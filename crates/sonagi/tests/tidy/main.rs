@@ -1,8 +1,8 @@
 //! Holds what no compiler holds: which crate may know which, how long a file or a function may be, and what the
 //! repository's text must not say.
 //!
-//! It reads the tree as it lies on disk, not the version control's index: a rule broken by a file that is not
-//! committed yet is found before the commit. It is no style checker; rustfmt and clippy are.
+//! It reads the tree on disk, not the version control's index: a rule broken by a file that is not committed yet is
+//! found before the commit. It is no style checker; rustfmt and clippy are.
 //!
 //! Rust is read by a lexer of thirty lines (`source`) and not by a parser: the rules need words outside of strings
 //! and comments, and matching braces, nothing else.
@@ -10,6 +10,7 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod arrows;
+mod columns;
 mod layers;
 mod lengths;
 mod orders;

@@ -1,7 +1,7 @@
 //! In which order the folders and files of a crate may know each other; `layers` holds it.
 
-/// A folder whose modules import each other in one direction: from the bottom up, each may import those before it. Above
-/// them all is the folder's own file. To hold another crate, or a folder of one, add a line.
+/// A folder whose modules import each other in one direction: from the bottom up, each may import those before it.
+/// Above them all is the folder's own file. To hold another crate, or a folder of one, add a line.
 pub(crate) const ORDERS: &[(&str, &[&str])] = &[
     (
         "crates/chat/src",

@@ -1,5 +1,7 @@
 //! Rust text with comments and literals blanked out: what is left are words and braces that mean themselves.
 
+use std::ops::Range;
+
 /// Replaces every character inside a comment, a string or a character literal by a space; line breaks stay.
 pub(crate) fn blanked(source: &str) -> String {
     let text: Vec<char> = source.chars().collect();
@@ -16,6 +18,28 @@ pub(crate) fn blanked(source: &str) -> String {
         }
     }
     kept
+}
+
+/// A string or character in Rust text.
+pub(crate) struct Literal {
+    /// Its characters, from the first of the text.
+    pub(crate) at: Range<usize>,
+    pub(crate) is_raw: bool,
+}
+
+/// The strings and characters of Rust text, in order.
+pub(crate) fn literals(source: &str) -> Vec<Literal> {
+    let text: Vec<char> = source.chars().collect();
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < text.len() {
+        let end = literal_end(&text, at);
+        if end > at && text[at] != '/' {
+            found.push(Literal { at: at..end, is_raw: text[at] == 'r' });
+        }
+        at = end.max(at + 1);
+    }
+    found
 }
 
 /// Where the comment or literal that begins at `at` ends; `at` itself when none begins there.

@@ -1,4 +1,4 @@
-//! What the repository's text must and must not say.
+//! Words and references that the repository's text must and must not have.
 
 use crate::source::blanked;
 use crate::tree;
@@ -125,7 +125,7 @@ fn every_make_target_a_document_names_exists() {
     tree::none_of(problems);
 }
 
-/// What follows `program` in code spans and at the beginnings of code lines.
+/// The words after `program` in code spans and at the beginnings of code lines.
 fn commands(text: &str, program: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for line in text.lines() {

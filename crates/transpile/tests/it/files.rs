@@ -1,4 +1,4 @@
-//! Which files of a graph are made ready, and which Node loads as they stand.
+//! The files of a graph that are transformed, and those that Node loads unchanged.
 
 use crate::support::folder;
 

@@ -1,4 +1,4 @@
-//! Which imports stay, and what the names they bind mean.
+//! The imports that stay, and the meaning of the names they bind.
 
 use crate::support::folder;
 use sonagi_transpile::{Format, Import, module};

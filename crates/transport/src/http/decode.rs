@@ -1,6 +1,6 @@
-//! Bodies that came compressed (RFC 9110 §8.4.1): gzip, deflate, br, zstd.
+//! Decodes compressed bodies (RFC 9110 §8.4.1): gzip, deflate, br, zstd.
 //!
-//! Only what a step looks at is decompressed, and never more than a limit of it: a small answer may unpack to gigabytes.
+//! Only bodies that a step reads are decompressed, and never beyond a limit: a small response may unpack to gigabytes.
 
 use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use std::borrow::Cow;
@@ -10,21 +10,21 @@ use sonagi_wire::http1::Headers;
 
 use super::message::MAX_BODY;
 
-/// What a request that takes compressed answers says it can read.
+/// The `Accept-Encoding` of a request that takes compressed responses.
 pub const ACCEPTED: &str = "gzip, deflate, br";
 
-/// The body without the codings its headers name.
+/// The body with the codings that its headers name undone; at most [`MAX_BODY`] bytes of it.
 ///
 /// # Errors
-/// Names the coding that is not known, or what is wrong with the bytes.
+/// The unsupported coding, or the reader's complaint about the bytes.
 pub fn decoded<'b>(headers: &Headers, body: &'b [u8]) -> Result<Cow<'b, [u8]>, String> {
     decoded_keeping(headers, body, MAX_BODY)
 }
 
-/// [`decoded`] that keeps so many bytes of what it unpacks instead of [`MAX_BODY`].
+/// [`decoded`] with a limit on the unpacked bytes in place of [`MAX_BODY`].
 ///
 /// # Errors
-/// As [`decoded`].
+/// When [`decoded`] fails.
 pub fn decoded_keeping<'b>(headers: &Headers, body: &'b [u8], most: usize) -> Result<Cow<'b, [u8]>, String> {
     let mut plain = Cow::Borrowed(body);
     let codings: Vec<String> = headers
@@ -44,7 +44,7 @@ pub fn decoded_keeping<'b>(headers: &Headers, body: &'b [u8], most: usize) -> Re
 fn unpacked(coding: &str, packed: &[u8], most: usize) -> Result<Vec<u8>, String> {
     match coding {
         "gzip" | "x-gzip" => read(coding, MultiGzDecoder::new(packed), most),
-        // The name means zlib's format; some servers send the bare stream.
+        // `deflate` means zlib's format; some servers send the bare stream.
         "deflate" if packed[0] & 0x0f == 8 => read(coding, ZlibDecoder::new(packed), most),
         "deflate" => read(coding, DeflateDecoder::new(packed), most),
         "br" => read(coding, brotli_decompressor::Decompressor::new(packed, 4096), most),

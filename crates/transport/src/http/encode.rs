@@ -1,15 +1,15 @@
-//! A request as HTTP/1.1 writes it: one run of bytes, written once and sent as often as need be.
+//! A request in HTTP/1.1's form: one run of bytes, written once and sent as often as needed.
 //!
-//! Whoever writes it notes where each part stands. So a redirect takes along what the script asked for, and HTTP/2, which
-//! writes a request otherwise, takes all of it, and nobody has to read back what was written here.
+//! Whoever writes it notes where each part stands. So a redirect takes along what the script asked for, and HTTP/2,
+//! which writes a request otherwise, takes all of it, and nobody has to read back what was written here.
 
 use bytes::Bytes;
 use hyper::header::{HeaderName, HeaderValue};
 use sonagi_measure::outcome::Failure;
-use sonagi_wire::http1::{Asked, is_token};
+use sonagi_wire::http1::{RequestKind, is_token};
 use std::borrow::Cow;
 
-use super::message::{Request, USER_AGENT, Written};
+use super::message::{Request, USER_AGENT, WireForm};
 use crate::net::{Failed, Origin};
 
 /// What stands behind the path.
@@ -73,7 +73,8 @@ impl Lines {
     }
 }
 
-/// A request's head while it is written: the request line, the script's header lines, ours, the cookie, the body's length.
+/// A request's head while it is written: the request line, the script's header lines, ours, the cookie, the body's
+/// length.
 #[derive(Debug)]
 pub struct Head<'l> {
     text: String,
@@ -98,7 +99,8 @@ impl<'l> Head<'l> {
         &self.text[self.method + 1..self.begin - VERSION.len()]
     }
 
-    /// Adds lines as they are. Where they come first, as often all of them do, nothing is noted: they know their places.
+    /// Adds lines as they are. Where they come first, as often all of them do, nothing is noted: they know their
+    /// places.
     pub fn fixed(&mut self, lines: &'l Lines) {
         let shift = (self.text.len() - self.begin) as u32;
         self.text.push_str(&lines.text);
@@ -125,8 +127,8 @@ impl<'l> Head<'l> {
         Ok(())
     }
 
-    /// Adds the cookies, which are no part of the request that follows a redirect: they may be another origin's or out of
-    /// date by then.
+    /// Adds the cookies, which are no part of the request that follows a redirect: they may be another origin's or out
+    /// of date by then.
     ///
     /// # Errors
     /// `Template` when the value has a control character.
@@ -140,8 +142,9 @@ impl<'l> Head<'l> {
         &mut self.text
     }
 
-    /// The request: the last `body` bytes of what was written are its body, and the last `ours` lines, but for the cookies,
-    /// are not the script's. Whether one of the script's is a Connection header is rare, and only then looked at.
+    /// The request: the last `body` bytes of what was written are its body, and the last `ours` lines, but for the
+    /// cookies, are not the script's. Whether one of the script's is a Connection header is rare, and only then looked
+    /// at.
     pub fn finish(self, body: usize, ours: usize, has_connection: bool) -> Encoded<'l> {
         let Head { text, method, begin, lines, cookie } = self;
         let (own, body) = (lines.len() - ours, text.len() - body);
@@ -182,11 +185,11 @@ impl Encoded<'_> {
         push_request_line(&mut text, &request.method, &request.path)?;
         let mut head = Head::new(text, &request.method);
         head.lines = Cow::Owned(Vec::with_capacity(request.headers.len() + 2));
-        let Written { keeps_case, is_chunked } = request.written;
+        let WireForm { keeps_case, is_chunked } = request.written;
         for (name, value) in &request.headers {
-            // They frame the body and are ours: a script's copy could only break the connection.
+            // They frame the body and are ours: the script's own could only break the connection.
             let is_ours = is_framing(name);
-            // As Go's client: one that is empty is none.
+            // Like Go's client: an empty user-agent is not sent.
             let is_none = keeps_case && value.is_empty() && name == "User-Agent";
             if !is_ours && !is_none {
                 let line = push_given(&mut head.text, head.begin, name, value, keeps_case)?;
@@ -220,11 +223,11 @@ impl Encoded<'_> {
         &self.bytes
     }
 
-    pub(super) fn asked(&self) -> Asked {
+    pub(super) fn asked(&self) -> RequestKind {
         match &self.bytes[..self.method] {
-            b"HEAD" => Asked::Head,
-            b"CONNECT" => Asked::Connect,
-            _ => Asked::Other,
+            b"HEAD" => RequestKind::Head,
+            b"CONNECT" => RequestKind::Connect,
+            _ => RequestKind::Other,
         }
     }
 
@@ -233,15 +236,15 @@ impl Encoded<'_> {
         self.asks_to_close
     }
 
-    /// The request with what the script asked for, without what was added here: cookies, for one, are another origin's
-    /// or out of date when the request is written again.
+    /// The script's own request, without the lines added here: cookies, for one, are another origin's or out of date
+    /// when the request is written again.
     pub fn to_request(&self) -> Request {
         Request {
             method: self.method().to_owned(),
             path: self.path().to_owned(),
             headers: self.own().map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
             body: self.body(),
-            written: Written::default(),
+            written: WireForm::default(),
         }
     }
 
@@ -284,8 +287,8 @@ fn asks_to_close(name: &str, value: &str) -> bool {
         && value.split(',').any(|token| token.trim().eq_ignore_ascii_case("close"))
 }
 
-/// Appends a script's header to a text in which the header lines begin at `begin`; its name in lower case unless it keeps
-/// its own.
+/// Appends a script's header to a text in which the header lines begin at `begin`; its name in lower case unless it
+/// keeps its own.
 fn push_given(
     text: &mut String,
     begin: usize,
@@ -352,10 +355,10 @@ fn push_request_line(out: &mut String, method: &str, path: &str) -> Result<(), F
     Ok(())
 }
 
-/// The method and the space behind it.
+/// Writes the method and the space behind it.
 ///
 /// # Errors
-/// `Template` when it is no token.
+/// `Template` when the method is not a token.
 pub fn push_method(out: &mut String, method: &str) -> Result<(), Failed> {
     if !is_token(method.as_bytes()) {
         return Err(wrong(format!("method must be a token, got {method:?}")));
@@ -365,7 +368,7 @@ pub fn push_method(out: &mut String, method: &str) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Whether a header of this name frames the body: those are ours, whatever the script says.
+/// Whether a header of this name frames the body: those lines are ours.
 pub fn is_framing(name: &str) -> bool {
     name.eq_ignore_ascii_case("content-length") || name.eq_ignore_ascii_case("transfer-encoding")
 }
@@ -385,7 +388,7 @@ fn push_name(text: &mut String, name: &str) -> usize {
     at
 }
 
-/// `user-agent` and `host`, where the script has none of its own.
+/// Writes `user-agent` and `host`, where the script has none of its own.
 fn push_ours(origin: &Origin, has: impl Fn(&str) -> bool, mut push: impl FnMut(&str, &str)) {
     if !has("user-agent") {
         push("user-agent", USER_AGENT);
@@ -395,7 +398,7 @@ fn push_ours(origin: &Origin, has: impl Fn(&str) -> bool, mut push: impl FnMut(&
     }
 }
 
-/// The body's length. An empty body's is said for methods that usually have one (RFC 9110 §8.6).
+/// Writes the body's length. An empty body's is written for methods that usually have one (RFC 9110 §8.6).
 pub fn push_length(out: &mut String, method: &str, length: usize) {
     push_length_as(out, method, length, false);
 }
@@ -425,7 +428,7 @@ mod tests {
             path: "/a?b".into(),
             headers: vec![("X-One".into(), "1".into()), ("Content-Length".into(), "99".into())],
             body: Bytes::from_static(b"hi"),
-            written: Written::default(),
+            written: WireForm::default(),
         }
     }
 
@@ -438,7 +441,8 @@ mod tests {
         let (origin, _) = Origin::parse("http://a:81").unwrap();
         let encoded = Encoded::new(&request(), &origin, Some("sid=1")).unwrap();
         let expected = format!(
-            "POST /a?b HTTP/1.1\r\nx-one: 1\r\nuser-agent: {USER_AGENT}\r\nhost: a:81\r\ncookie: sid=1\r\ncontent-length: 2\r\n\r\nhi"
+            "POST /a?b HTTP/1.1\r\nx-one: 1\r\nuser-agent: {USER_AGENT}\r\nhost: a:81\r\ncookie: \
+             sid=1\r\ncontent-length: 2\r\n\r\nhi"
         );
         assert_eq!(text(&encoded), expected);
         let again = encoded.to_request();
@@ -464,7 +468,7 @@ mod tests {
         let (origin, _) = Origin::parse("http://a").unwrap();
         let headers = [("Host", "b"), ("User-Agent", "c"), ("X-One", "1"), ("transfer-encoding", "x")];
         let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
-        let written = Written { keeps_case: true, is_chunked: true };
+        let written = WireForm { keeps_case: true, is_chunked: true };
         let full = Request { headers, written, ..request() };
         let begin = "POST /a?b HTTP/1.1\r\nHost: b\r\nUser-Agent: c\r\nX-One: 1\r\n";
         let encoded = Encoded::new(&full, &origin, None).unwrap();

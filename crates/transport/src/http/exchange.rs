@@ -1,7 +1,7 @@
-//! One HTTP/1.1 connection and one exchange on it, driven on the socket by the request's own future.
+//! An HTTP/1.1 connection and its exchanges, driven on the socket by the request's own future.
 //!
-//! No task, no channel and no buffer per connection: bytes are read into a buffer all connections of the shard share and
-//! understood there ([`sonagi_wire::http1`]); between requests only the socket is kept. Dropping the future closes the
+//! No task, no channel and no buffer per connection: bytes are read into a buffer all connections of the shard share
+//! and decoded there ([`sonagi_wire::http1`]); between requests only the socket is kept. Dropping the future closes the
 //! connection, since a half-read response cannot be skipped.
 //!
 //! The decision to question: hyper drove this once. Its connection had to be built around the socket anew for each
@@ -22,37 +22,37 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::encode::Encoded;
 use super::message::{Response, Traffic};
-use crate::net::{Cause, Failed, Net, Opening, Secured, Socket};
+use crate::net::{Cause, Failed, Net, OpeningTimes, Secured, Socket};
 
-/// A request that failed, and how far it had come.
+/// A failed request, and how far it had come.
 #[derive(Debug)]
 pub(super) struct Broken {
     pub(super) failed: Failed,
     pub(super) reach: Reach,
 }
 
-/// How far a request had come when it failed.
+/// The progress of a request when it failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reach {
-    /// Not a byte of it had left.
+    /// No byte of the request had been sent.
     Unsent,
-    /// The peer said that it has not looked at it, and will not (RFC 9113 §8.7).
+    /// The peer said that it had not processed the request, and will not (RFC 9113 §8.7).
     Unprocessed,
-    /// Nothing of its response had arrived.
+    /// No byte of the response had arrived.
     Unanswered,
-    /// Something of it had, or the peer has said that it failed.
+    /// Part of the response had arrived, or the peer has reported the request as failed.
     Answered,
 }
 
-/// Times that a request is sent again because no peer has looked at it.
+/// Limit on repeating a request that no peer has processed.
 const MOST_REPEATS: u32 = 4;
 
 impl Broken {
-    /// Whether the request may be sent again, having been so often already; `is_kept`: over a connection that had carried
-    /// others, which the peer may have closed while the request was on its way.
+    /// Whether the request may be sent again after `repeats` repetitions. `is_kept`: it went over a kept connection,
+    /// which the peer may have closed while the request was on its way.
     pub(super) fn may_be_repeated(&self, is_kept: bool, repeats: u32) -> bool {
         match self.reach {
-            // It was the connection's end: so many are repeated as connections had ended.
+            // The connection had ended: a request is repeated once per connection that had.
             Reach::Unsent if is_kept => true,
             Reach::Unsent | Reach::Unprocessed => repeats < MOST_REPEATS,
             Reach::Unanswered => {
@@ -64,12 +64,12 @@ impl Broken {
     }
 }
 
-/// What an exchange needs of the world around it.
-pub(super) struct Around<'a> {
+/// The environment of an exchange.
+pub(super) struct ExchangeContext<'a> {
     pub(super) net: &'a Net,
     pub(super) now: &'a dyn Fn() -> At,
     pub(super) traffic: &'a mut Traffic,
-    /// Set once the request has left, for who waits for that.
+    /// Set once the request has been sent.
     pub(super) left: Option<&'a Cell<Option<At>>>,
 }
 
@@ -78,13 +78,13 @@ pub(super) struct Http1 {
     socket: Socket,
     used: bool,
     is_reusable: bool,
-    /// How long it took to open, where that is wanted.
-    pub(super) opening: Option<Opening>,
+    /// The durations of its opening, where they are wanted.
+    pub(super) opening: Option<OpeningTimes>,
     pub(super) peer: Option<SocketAddr>,
 }
 
 impl Http1 {
-    pub(super) fn new(socket: Socket, opening: Option<Opening>) -> Http1 {
+    pub(super) fn new(socket: Socket, opening: Option<OpeningTimes>) -> Http1 {
         let peer = socket.peer();
         Http1 { socket, used: false, is_reusable: false, opening, peer }
     }
@@ -103,7 +103,7 @@ impl Http1 {
         &mut self,
         request: &Encoded<'_>,
         keep: Keep,
-        around: Around<'_>,
+        around: ExchangeContext<'_>,
     ) -> Result<Response, Broken> {
         let reused = self.used;
         let mut exchange = Exchange {
@@ -134,7 +134,8 @@ impl Http1 {
             }
         };
         let Exchange { is_flushed, lost, reader, first_byte, .. } = exchange;
-        // Flushed to the last byte: under TLS the end of a refused body may still wait, and would precede the next request.
+        // Flushed to the last byte: under TLS the end of a refused body may still wait, and would precede the next
+        // request.
         self.is_reusable = reader.is_reusable() && is_flushed && lost.is_none() && !request.asks_to_close();
         Ok(Response {
             status: reader.status,
@@ -155,20 +156,21 @@ struct Exchange<'a> {
     bytes: &'a [u8],
     written: usize,
     is_flushed: bool,
-    /// A kept connection that has not been looked at yet: whether it ended, or spoke, while it was idle.
+    /// Whether this is a kept connection that has not been checked yet: it may have ended, or spoken, while it was
+    /// idle.
     is_idle: bool,
-    /// It was no more to be had.
+    /// The kept connection was no longer usable.
     unsent: bool,
-    /// Why no more can be written. The response may come all the same: a server may refuse a body it has not read.
+    /// Why writing failed. The response may come all the same: a server may refuse a body it has not read.
     lost: Option<Failed>,
     reader: Reader,
     first_byte: Option<At>,
     received: u64,
-    around: Around<'a>,
+    around: ExchangeContext<'a>,
 }
 
 impl Exchange<'_> {
-    /// Ready with the instant the response was whole.
+    /// Ready with the instant at which the response was complete.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<At, Failed>> {
         let was_idle = std::mem::take(&mut self.is_idle);
         if was_idle && let Poll::Ready(what) = self.poll_idle(cx) {
@@ -176,15 +178,15 @@ impl Exchange<'_> {
             return Poll::Ready(Err(what));
         }
         self.write(cx);
-        // The look at the idle connection has registered us for what comes; nothing can have come since.
+        // Checking the idle connection has registered us for the next bytes; none can have arrived since.
         if was_idle && self.lost.is_none() {
             return Poll::Pending;
         }
         self.poll_read(cx)
     }
 
-    /// A kept connection must be silent before the request. Bytes that came unasked answer nothing, an end is an end: either
-    /// way the request has not been sent and wants another connection.
+    /// Checks a kept connection before the request. Bytes that came unasked answer nothing, an end is an end: either
+    /// way the request has not been sent and needs another connection.
     fn poll_idle(&mut self, cx: &mut Context<'_>) -> Poll<Failed> {
         let mut scratch = self.around.net.scratch();
         let mut buffer = ReadBuf::new(&mut scratch);
@@ -263,7 +265,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// The cause, most telling first: what the socket said, then that the peer ended.
+    /// The cause, most telling first: the socket's error, then the peer's end.
     fn cut_short(&mut self) -> Failed {
         self.lost.take().unwrap_or_else(|| closed_early(self.received > 0))
     }

@@ -1,4 +1,4 @@
-//! HTTP/2, which stays with hyper. A connection is shared by its requests, so each has a local task.
+//! HTTP/2, by hyper. A connection is shared by its requests, so each has a local task.
 
 use std::future::{Future, poll_fn};
 use std::net::SocketAddr;
@@ -16,27 +16,27 @@ use sonagi_measure::outcome::Failure;
 use sonagi_wire::http1::{Headers, Keep};
 
 use super::encode::{self, Encoded};
-use super::exchange::{Around, Broken, Reach, closed_early};
+use super::exchange::{Broken, ExchangeContext, Reach, closed_early};
 use super::message::{Response, reason};
 use super::tap::{Tap, Wire};
-use crate::net::{Cause, Failed, Opening, Origin, Secured, Socket};
+use crate::net::{Cause, Failed, OpeningTimes, Origin, Secured, Socket};
 
 /// A shared HTTP/2 connection; clones speak over the same socket.
 #[derive(Clone)]
 pub(super) struct Http2 {
     sender: http2::SendRequest<Full<Bytes>>,
     wire: Rc<Wire>,
-    /// Bytes of the connection that a response has taken: sent and received.
+    /// Bytes of the connection that responses have accounted for: sent and received.
     counted: Rc<std::cell::Cell<(u64, u64)>>,
-    /// How long it took to open, where that is wanted.
-    pub(super) opening: Option<Opening>,
+    /// The durations of its opening, where they are wanted.
+    pub(super) opening: Option<OpeningTimes>,
     pub(super) secured: Option<Secured>,
     pub(super) peer: Option<SocketAddr>,
 }
 
 impl Http2 {
     /// Opens HTTP/2 on a fresh socket, with a task on the current thread that lives as long as the connection.
-    pub(super) async fn open(socket: Socket, opening: Option<Opening>) -> Result<Http2, Failed> {
+    pub(super) async fn open(socket: Socket, opening: Option<OpeningTimes>) -> Result<Http2, Failed> {
         let (secured, peer) = (socket.secured(), socket.peer());
         let (tap, wire) = Tap::new(socket);
         let (sender, connection) = http2::Builder::new(LocalExecutor)
@@ -61,7 +61,7 @@ impl Http2 {
         origin: &Origin,
         keep: Keep,
         reused: bool,
-        around: Around<'_>,
+        around: ExchangeContext<'_>,
     ) -> Result<Response, Broken> {
         let request =
             translated(request, origin).map_err(|failed| Broken { failed, reach: Reach::Answered })?;
@@ -69,7 +69,7 @@ impl Http2 {
         let mut answered = false;
         let result = async {
             let sending = sender.send_request(request);
-            // As good as gone: the connection's own task writes it.
+            // As good as sent: the connection's own task writes it.
             around.left.inspect(|left| left.set(Some((around.now)())));
             let response = sending.await?;
             answered = true;
@@ -82,7 +82,7 @@ impl Http2 {
             Ok((head, collected, first_byte))
         }
         .await;
-        // Streams share the connection's bytes: each takes what came since the last one took.
+        // Streams share the connection's bytes: each accounts for those since the last.
         let total = (self.wire.sent.get(), self.wire.received.get());
         let before = self.counted.replace(total);
         around.traffic.sent += total.0 - before.0;
@@ -106,8 +106,8 @@ impl Http2 {
     }
 }
 
-/// A request in HTTP/2's terms: it carries the authority in its own field and knows no connection headers. What cannot be
-/// said so is the script's failure, never another request than it asked for.
+/// A request in HTTP/2's terms: it carries the authority in its own field and has no connection headers. A request that
+/// cannot be expressed so fails; it is never changed silently.
 fn translated(request: &Encoded<'_>, origin: &Origin) -> Result<hyper::Request<Full<Bytes>>, Failed> {
     let (method, path) = (request.method(), request.path());
     let mut headers: HeaderMap = HeaderMap::new();
@@ -174,8 +174,8 @@ impl Collected {
     }
 }
 
-/// The cause, most telling first: what the peer said of the request, what the socket said, that the peer ended, what the
-/// parser refused.
+/// The cause, most telling first: the peer's word on the request, the socket's error, the peer's end, the parser's
+/// error.
 fn broken(error: &hyper::Error, wire: &Wire, answered: bool) -> Broken {
     if let Some(told) = told(error) {
         return told;
@@ -196,7 +196,7 @@ fn broken(error: &hyper::Error, wire: &Wire, answered: bool) -> Broken {
     Broken { failed, reach }
 }
 
-/// What the peer said of the request's stream: by a GOAWAY that leaves it out, or a reset.
+/// The peer's word on the request's stream: a GOAWAY that excludes it, or a reset.
 fn told(error: &hyper::Error) -> Option<Broken> {
     let error = std::error::Error::source(error)?.downcast_ref::<h2::Error>()?;
     let reason = error.reason().filter(|_| error.is_remote())?;

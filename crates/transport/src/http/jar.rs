@@ -1,7 +1,8 @@
-//! A user's cookies, by the rules user agents keep (RFC 6265 §5): host or domain, path, `Secure`, `Max-Age` and `Expires`.
+//! A user's cookies, by the rules for user agents (RFC 6265 §5): host or domain, path, `Secure`, `Max-Age` and
+//! `Expires`.
 //!
-//! Deliberately without the list of public suffixes: a load test has no third parties. A script's own cookies are kept like
-//! those of a response without attributes, so they go to their URL's folder and what is below it from then on.
+//! Deliberately without the list of public suffixes: a load test has no third parties. A script's own cookies are kept
+//! like those of a response without attributes, so they are sent to their URL's folder and everything below it.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -9,10 +10,10 @@ use crate::calendar::days_since_1970;
 use crate::net::Origin;
 use sonagi_wire::http1::Headers;
 
-/// Cookies of one user; the oldest makes room.
+/// Limit on a user's cookies; the oldest makes room.
 const MAX_COOKIES: usize = 200;
 
-/// Cookies a user was given or set itself, the longest known first.
+/// A user's cookies, from responses and from its script, the oldest first.
 #[derive(Debug, Default)]
 pub struct Jar(Vec<Cookie>);
 
@@ -21,16 +22,16 @@ struct Cookie {
     name: String,
     value: String,
     domain: String,
-    /// Whether hosts below the domain get it, too.
+    /// Whether it is sent to hosts below the domain, too.
     is_wide: bool,
     path: String,
     is_secure: bool,
-    /// Seconds since 1970; None: as long as the user lives.
+    /// Expiry in seconds since 1970; None: at the user's end.
     expires: Option<i64>,
 }
 
 impl Jar {
-    /// Keeps what a response sets; `path` is that of its request, with or without query.
+    /// Stores the cookies of a response; `path` is its request's, with or without query.
     pub fn keep(&mut self, origin: &Origin, path: &str, headers: &Headers) {
         for header in headers.get_all("set-cookie") {
             if let Ok(text) = std::str::from_utf8(header) {
@@ -39,7 +40,7 @@ impl Jar {
         }
     }
 
-    /// Keeps what one Set-Cookie header sets.
+    /// Stores the cookie of one Set-Cookie header.
     pub fn keep_one(&mut self, origin: &Origin, path: &str, header: &str) {
         let now = now();
         if let Some(cookie) = parse(header, origin, path, now) {
@@ -47,7 +48,7 @@ impl Jar {
         }
     }
 
-    /// Sets cookies of the script for a request to this path.
+    /// Stores the script's own cookies for a request to this path.
     pub fn set(&mut self, origin: &Origin, path: &str, own: Vec<(String, String)>) {
         for (name, value) in own {
             let (domain, path) = (origin.host.clone(), folder(path).to_owned());
@@ -57,7 +58,7 @@ impl Jar {
         }
     }
 
-    /// The Cookie header's value for a request; None when it has no cookies.
+    /// The Cookie header's value for a request; None when no cookie applies.
     pub fn header(&self, origin: &Origin, path: &str) -> Option<String> {
         let pairs: Vec<String> =
             self.pairs(origin, path).iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -78,7 +79,7 @@ impl Jar {
         sent.iter().map(|cookie| (cookie.name.as_str(), cookie.value.as_str())).collect()
     }
 
-    /// Forgets the cookies of this name, or all, that go with a request to this place.
+    /// Removes the cookies with this name, or all, that go with a request to this URL.
     pub fn remove(&mut self, origin: &Origin, path: &str, name: Option<&str>) {
         let (path, now) = (without_query(path), now());
         self.0.retain(|cookie| {
@@ -86,12 +87,12 @@ impl Jar {
         });
     }
 
-    /// Forgets all cookies.
+    /// Removes all cookies.
     pub fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// A cookie replaces the one of its name, domain and path, in that one's place; one that is over only removes it.
+    /// Stores a cookie in place of the one with its name, domain and path; an expired one only removes that.
     fn put(&mut self, cookie: Cookie, now: i64) {
         let same = |known: &Cookie| {
             known.name == cookie.name && known.domain == cookie.domain && known.path == cookie.path
@@ -127,7 +128,7 @@ impl Cookie {
     }
 }
 
-/// A Set-Cookie header (§5.2, §5.3). None when it sets nothing, or for somebody else.
+/// Reads a Set-Cookie header (§5.2, §5.3). None when it sets nothing, or is for another domain.
 fn parse(text: &str, origin: &Origin, path: &str, now: i64) -> Option<Cookie> {
     let (pair, attributes) = text.split_once(';').unwrap_or((text, ""));
     let (name, value) = pair.split_once('=')?;
@@ -174,7 +175,7 @@ fn parse(text: &str, origin: &Origin, path: &str, now: i64) -> Option<Cookie> {
     Some(cookie)
 }
 
-/// Whether a host is `something.domain`. A domain without a dot is everybody's: nothing is below it.
+/// Whether a host is `something.domain`. Nothing is below a domain without a dot.
 fn is_below(host: &str, domain: &str) -> bool {
     let rest = host.strip_suffix(domain);
     domain.contains('.') && rest.is_some_and(|rest| rest.ends_with('.')) && !is_address(host)
@@ -207,7 +208,7 @@ fn now() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64)
 }
 
-/// A date as cookies have it (RFC 6265, §5.1.1): its parts in any order, whatever stands between them. Seconds since 1970.
+/// Reads a cookie's date (RFC 6265, §5.1.1): its parts in any order, with any separators. Seconds since 1970.
 pub fn date(text: &str) -> Option<i64> {
     const MONTHS: [&str; 12] =
         ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];

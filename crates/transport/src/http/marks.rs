@@ -1,44 +1,45 @@
-//! How far one request came, and when: for who wants to know more of it than its first byte and its end ([`super::Client::mark`]).
+//! The progress of a request and its instants, for callers that need more than its first byte and its end
+//! ([`super::Client::mark`]).
 
 use sonagi_measure::At;
 use std::cell::Cell;
 
-use crate::net::{Dialing, Opening};
+use crate::net::{Dialing, OpeningTimes};
 
 /// The instants of a request.
 #[derive(Debug)]
 pub struct Marks {
-    /// When it was asked for.
+    /// When the request was made.
     pub begun: At,
-    /// When the last byte of it had left; None when that is not known.
+    /// When its last byte had been sent; None: unknown.
     pub left: Option<At>,
-    /// How long it waited for a connection of the pool.
+    /// How long it waited for a connection of the pool (ns).
     pub wait_ns: i64,
-    /// How its connection was made; nothing when an open one took it.
+    /// The instants of its connection's making; none when it used an open one.
     pub dialed: Dialed,
 }
 
-/// How long the parts of a request took, in ns. What did not happen took no time.
+/// The durations of a request's parts, in ns; 0 for parts that did not happen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Phases {
-    /// Until there was a connection: a turn in the pool, and what opening one took.
+    /// Until there was a connection: the wait for the pool, and the opening.
     pub blocked_ns: i64,
-    /// Of that, until the name had an address.
+    /// The part of it until the name had an address.
     pub looking_up_ns: i64,
-    /// Of that, TCP's handshake.
+    /// The part of it for TCP's handshake.
     pub connecting_ns: i64,
-    /// Of that, TLS's handshake.
+    /// The part of it for TLS's handshake.
     pub tls_handshaking_ns: i64,
-    /// Until the last byte of the request had left.
+    /// Until the last byte of the request had been sent.
     pub sending_ns: i64,
-    /// Until the head of the answer had come.
+    /// Until the head of the response had arrived.
     pub waiting_ns: i64,
-    /// Until the whole of it had come.
+    /// Until the whole response had arrived.
     pub receiving_ns: i64,
 }
 
 impl Marks {
-    /// How long the parts took of a request that was answered.
+    /// The durations of an answered request's parts.
     pub fn phases(&self, is_tls: bool, first_byte: At, ended: At) -> Phases {
         let at = |dialing| self.dialed.at(dialing);
         let between = |from: Option<At>, to: Option<At>| match (from, to) {
@@ -58,34 +59,34 @@ impl Marks {
         }
     }
 
-    /// Of a request asked for at this instant, of which nothing else is known yet.
+    /// The marks of a request that was just made.
     pub fn at(begun: At) -> Marks {
         Marks { begun, left: None, wait_ns: 0, dialed: Dialed::default() }
     }
 }
 
-/// When a connection that was made was how far.
+/// The instants at which a connection's making reached each stage.
 #[derive(Debug, Default)]
 pub struct Dialed([Cell<Option<At>>; 4]);
 
 impl Dialed {
-    /// It is so far now.
+    /// Notes that the stage is reached.
     pub fn note(&self, dialing: Dialing, now: At) {
         self.0[dialing as usize].set(Some(now));
     }
 
-    /// When it was so far; None: it never was.
+    /// When the stage was reached; None: never.
     pub fn at(&self, dialing: Dialing) -> Option<At> {
         self.0[dialing as usize].get()
     }
 
-    /// How long each part took.
-    pub(crate) fn opening(&self, is_tls: bool) -> Opening {
+    /// The duration of each part.
+    pub(crate) fn opening(&self, is_tls: bool) -> OpeningTimes {
         let between = |from, to| match (self.at(from), self.at(to)) {
             (Some(from), Some(to)) => u32::try_from(to.since(from) / 1000).unwrap_or_default(),
             _ => 0,
         };
-        Opening {
+        OpeningTimes {
             name_us: between(Dialing::Begun, Dialing::Resolved),
             tcp_us: between(Dialing::Resolved, Dialing::Connected),
             tls_us: if is_tls { between(Dialing::Connected, Dialing::Ready) } else { 0 },

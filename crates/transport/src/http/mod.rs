@@ -1,19 +1,20 @@
 //! HTTP for one virtual user: keep-alive connections per origin, HTTP/1.1 and HTTP/2.
 //!
-//! Redirects, cookies, time limits and retries by policy belong to the caller. Nothing is added to a request but `host`,
-//! `user-agent` and `content-length`: that a response may come compressed is the request's to say.
+//! Redirects, cookies, time limits and retries by policy belong to the caller. Nothing is added to a request but
+//! `host`, `user-agent` and `content-length`: that a response may come compressed is the request's to say.
 //!
-//! The decision to question: a request on a *kept* connection that ends before any byte of a response is repeated once on a fresh
-//! one. The server had closed the idle connection and the request crossed with that; every browser does the same. So is, a few
-//! times, one that an HTTP/2 server says it has not looked at (RFC 9113 §8.7): servers that are replaced say so. And so is one
-//! that never left over a fresh HTTP/2 connection, because that had ended by then.
+//! The decision to question: a request on a *kept* connection that ends before any byte of a response is repeated once
+//! on a fresh one. The server had closed the idle connection while the request was on its way; every browser does the
+//! same. Two more kinds are repeated a few times: a request that an HTTP/2 server says it has not processed (RFC 9113
+//! §8.7), as servers say that are being replaced; and one that was never sent over a fresh HTTP/2 connection, because
+//! that had ended by then.
 
+mod connection;
 mod decode;
 mod encode;
 mod exchange;
 mod http2;
 mod jar;
-mod kept;
 mod marks;
 mod message;
 mod pool;
@@ -25,7 +26,7 @@ pub use decode::{decoded, decoded_keeping};
 pub use encode::{Encoded, Head, Lines, Name, is_framing, push_length, push_method};
 pub use jar::{Jar, date as cookie_date};
 pub use marks::{Dialed, Marks, Phases};
-pub use message::{MAX_BODY, Request, Response, Spoken, Traffic, USER_AGENT, Written, reason};
+pub use message::{MAX_BODY, Request, Response, Spoken, Traffic, USER_AGENT, WireForm, reason};
 pub use pool::Pool;
 pub use redirect::resolve as resolved;
 pub use redirect::{follow, location};
@@ -36,38 +37,38 @@ use std::rc::Rc;
 
 use sonagi_measure::At;
 
-use crate::net::{Cause, Dialing, Failed, Net, Opening, Origin};
+use crate::net::{Cause, Dialing, Failed, Net, OpeningTimes, Origin};
 use tokio::sync::OwnedSemaphorePermit;
 
-use exchange::{Around, Broken, Reach};
-use kept::{Kept, Place, dial};
+use connection::{HttpConnection, OriginSlot, dial};
+use exchange::{Broken, ExchangeContext, Reach};
 use pool::Lease;
 
-/// Origins a user keeps a connection to; the one kept longest makes room.
+/// Limit on the origins a user keeps connections to; the oldest makes room.
 const MAX_KEPT: usize = 8;
 
-/// One user's HTTP.
+/// A user's HTTP client.
 pub struct Client {
     net: Rc<Net>,
     pool: Option<Rc<Pool>>,
     now: Rc<dyn Fn() -> At>,
-    kept: Vec<Place>,
+    kept: Vec<OriginSlot>,
     traffic: Traffic,
     turn: Turn,
     left: Option<Rc<Cell<Option<At>>>>,
-    /// Of the last request, when they were wanted.
+    /// The last request's instants, when they were asked for.
     marks: Option<Box<Marks>>,
     is_timed: bool,
-    opening: Option<Opening>,
+    opening: Option<OpeningTimes>,
     spoken: Spoken,
-    /// How far the connection is that the last request waits for.
+    /// The stage of the connection that the last request waits for.
     dialing: Cell<Option<Dialing>>,
 }
 
-/// A request's turn in the pool.
+/// A request's wait for the pool.
 enum Turn {
     AwaitedSince(At),
-    /// After so many ns.
+    /// It ended after this many ns.
     Had(i64),
 }
 
@@ -78,7 +79,7 @@ impl Default for Turn {
 }
 
 impl Client {
-    /// A client with connections of its own, or with those of the shard's pool. `now` stamps responses.
+    /// A client with connections of its own, or with those of the shard's pool. `now` gives the instants of responses.
     pub fn new(net: Rc<Net>, pool: Option<Rc<Pool>>, now: Rc<dyn Fn() -> At>) -> Client {
         let (traffic, turn) = (Traffic::default(), Turn::default());
         let is_timed = net.is_timed();
@@ -98,13 +99,13 @@ impl Client {
         }
     }
 
-    /// From now on it notes how far the next request comes.
+    /// From now on the client notes the instants of the next request.
     pub fn mark(&mut self) {
         self.leaving();
         self.marks = Some(Box::new(Marks::at((self.now)())));
     }
 
-    /// How far the last request came, when that was wanted.
+    /// The instants of the last request, when they were asked for.
     pub fn take_marks(&mut self) -> Option<Marks> {
         let mut marks = *self.marks.take()?;
         marks.left = self.left.as_ref().and_then(|left| left.get());
@@ -112,18 +113,18 @@ impl Client {
         Some(marks)
     }
 
-    /// How long the connection of the last response had taken to open, whichever request it was opened for; None unless
+    /// The durations of opening the last response's connection, whichever request it was opened for; None unless
     /// [`NetOptions::timed`](crate::net::NetOptions::timed).
-    pub fn opening(&self) -> Option<Opening> {
+    pub fn opening(&self) -> Option<OpeningTimes> {
         self.opening
     }
 
-    /// How the last request went, when [`Client::mark`] asked for it before.
+    /// The connection properties of the last response, when [`Client::mark`] was called before.
     pub fn spoken(&self) -> Spoken {
         self.spoken
     }
 
-    /// When the next request will have left; None until then.
+    /// A cell for the instant at which the next request has been sent; None until then.
     pub fn leaving(&mut self) -> Rc<Cell<Option<At>>> {
         let left = self.left.get_or_insert_default();
         left.set(None);
@@ -131,20 +132,20 @@ impl Client {
     }
 
     /// Sends a request and reads the whole response, over a kept connection where there is one. Keeps all headers and
-    /// [`MAX_BODY`] bytes of the body. Cancel safe: dropping the future closes its HTTP/1.1 connection or resets its HTTP/2
-    /// stream.
+    /// [`MAX_BODY`] bytes of the body. Cancel safe: dropping the future closes its HTTP/1.1 connection or resets its
+    /// HTTP/2 stream.
     ///
     /// # Errors
-    /// As [`Net::dial`]; `ClosedEarly` and `Reset` by the peer, `Protocol` when the answer is not HTTP, `Template` when
-    /// the request has a method, path or header that cannot be sent.
+    /// The errors of [`Net::dial`]; `ClosedEarly` and `Reset` by the peer, `Protocol` when the answer is not HTTP,
+    /// `Template` when the request has a method, path or header that cannot be sent.
     pub async fn request(&mut self, origin: &Origin, request: Request) -> Result<Response, Failed> {
         self.request_keeping(origin, &request, MAX_BODY).await
     }
 
-    /// [`Client::request`] that keeps so many bytes of the body.
+    /// [`Client::request`], which keeps at most this many bytes of the body.
     ///
     /// # Errors
-    /// As [`Client::request`].
+    /// The errors of [`Client::request`].
     pub async fn request_keeping(
         &mut self,
         origin: &Origin,
@@ -155,10 +156,10 @@ impl Client {
         self.send(origin, &encoded, Keep { headers: true, body }).await
     }
 
-    /// [`Client::request`] for a request that is written already, and for its sender's choice of what to keep.
+    /// [`Client::request`] for an encoded request, with the sender's choice of what to keep.
     ///
     /// # Errors
-    /// As [`Client::request`].
+    /// The errors of [`Client::request`].
     pub async fn send(
         &mut self,
         origin: &Origin,
@@ -172,12 +173,12 @@ impl Client {
         }
     }
 
-    /// What went over its connections since this was asked last: of requests that were given up or failed, too.
+    /// The traffic since the last call, that of dropped and failed requests included.
     pub fn take_traffic(&mut self) -> Traffic {
         std::mem::take(&mut self.traffic)
     }
 
-    /// How long the last request waited for a connection of the pool, in ns, until now if it still does.
+    /// How long the last request waited for a connection of the pool (ns), up to now if it still waits.
     pub fn turn_wait_ns(&self) -> i64 {
         match self.turn {
             Turn::Had(waited) => waited,
@@ -185,7 +186,7 @@ impl Client {
         }
     }
 
-    /// How far the connection is that the last request waits for; None when it waits for none.
+    /// The stage of the connection that the last request waits for; None when it waits for none.
     pub fn dialing(&self) -> Option<Dialing> {
         self.dialing.get()
     }
@@ -208,15 +209,15 @@ impl Client {
             let is_kept = kept.is_some();
             let connection = match kept.take() {
                 Some(kept) => kept,
-                // On the heap: dialing is rare, and its future (TCP, TLS, HTTP/2) would lie in every user that waits for an
-                // answer.
+                // On the heap: dialing is rare, and its future (TCP, TLS, HTTP/2) would lie in every user that waits
+                // for an answer.
                 None => Box::pin(self.dial(origin)).await?,
             };
             match self.over(at, connection, is_kept, request, keep).await {
                 Err(broken) if broken.may_be_repeated(is_kept, repeats) => {
                     repeats += 1;
                     self.note_repeated(&broken);
-                    // A stream was refused, and the connection is well: the peer wants the request on another stream of it.
+                    // The stream was refused but the connection is usable: the request goes to another stream.
                     let is_well = matches!(broken.failed.cause, Cause::StreamReset(_));
                     kept = self.kept[at].connection.take_if(|_| is_well);
                 }
@@ -225,7 +226,7 @@ impl Client {
         }
     }
 
-    /// The place of an origin's connection.
+    /// The index of an origin's slot; the oldest slot makes room for a new one.
     fn place(&mut self, origin: &Origin) -> usize {
         if let Some(at) = self.kept.iter().position(|place| place.origin == *origin) {
             return at;
@@ -233,15 +234,15 @@ impl Client {
         if self.kept.len() == MAX_KEPT {
             self.kept.remove(0);
         }
-        self.kept.push(Place { origin: origin.clone(), connection: None });
+        self.kept.push(OriginSlot { origin: origin.clone(), connection: None });
         self.kept.len() - 1
     }
 
-    /// Sends over a connection of our own, and puts it back when it can be used again.
+    /// Sends over a connection of our own, and keeps it when it can be used again.
     async fn over(
         &mut self,
         at: usize,
-        mut kept: Kept,
+        mut kept: HttpConnection,
         reused: bool,
         request: &Encoded<'_>,
         keep: Keep,
@@ -253,14 +254,14 @@ impl Client {
             self.spoken = kept.spoken();
         }
         let left = self.left.as_deref();
-        let around = Around { net: &self.net, now: &*self.now, traffic: &mut self.traffic, left };
+        let around = ExchangeContext { net: &self.net, now: &*self.now, traffic: &mut self.traffic, left };
         let place = &mut self.kept[at];
         let (outcome, is_reusable) = match &mut kept {
-            Kept::Http1(connection) => {
+            HttpConnection::Http1(connection) => {
                 let outcome = connection.exchange(request, keep, around).await;
                 (outcome, connection.is_reusable())
             }
-            Kept::Http2(connection) => {
+            HttpConnection::Http2(connection) => {
                 let outcome = connection.exchange(request, &place.origin, keep, reused, around).await;
                 (outcome, !connection.is_closed())
             }
@@ -288,7 +289,7 @@ impl Client {
                 Some(kept) => kept,
                 None => Box::pin(self.dial(origin)).await?,
             };
-            if let (false, Kept::Http2(fresh)) = (is_kept, &taken) {
+            if let (false, HttpConnection::Http2(fresh)) = (is_kept, &taken) {
                 // A connection that many requests share takes no turn from others.
                 shared.share(fresh.clone());
                 turn = None;
@@ -301,15 +302,18 @@ impl Client {
                 outcome => return outcome.map_err(|broken| broken.failed),
             }
             if turn.is_none() {
-                // A shared connection broke under many: they dial in turn, and most will find what another dialed.
+                // A shared connection failed for many: they dial in turn, and most will use one that another dialed.
                 (connection, turn) = self.lease(&shared).await;
-                connection = connection.filter(|kept| matches!(kept, Kept::Http2(_)));
+                connection = connection.filter(|kept| matches!(kept, HttpConnection::Http2(_)));
             }
         }
     }
 
     /// Waits for a connection of the pool, or for the turn to open one.
-    async fn lease(&mut self, shared: &pool::Shared) -> (Option<Kept>, Option<OwnedSemaphorePermit>) {
+    async fn lease(
+        &mut self,
+        shared: &pool::OriginPool,
+    ) -> (Option<HttpConnection>, Option<OwnedSemaphorePermit>) {
         let lease = match shared.lease_at_once() {
             Some(lease) => lease,
             None => {
@@ -322,21 +326,21 @@ impl Client {
         };
         match lease {
             Lease::Open(turn) => (None, Some(turn)),
-            Lease::Idle(connection, turn) => (Some(Kept::Http1(connection)), Some(turn)),
-            Lease::Multiplexed(connection) => (Some(Kept::Http2(connection)), None),
+            Lease::Idle(connection, turn) => (Some(HttpConnection::Http1(connection)), Some(turn)),
+            Lease::Multiplexed(connection) => (Some(HttpConnection::Http2(connection)), None),
         }
     }
 
-    /// What never left was not sent twice.
+    /// Counts a repetition; a request that was never sent is not counted.
     fn note_repeated(&mut self, broken: &Broken) {
         self.traffic.repeated += u64::from(broken.reach != Reach::Unsent);
     }
 
     async fn over_shared(
         &mut self,
-        connection: Kept,
+        connection: HttpConnection,
         reused: bool,
-        shared: &pool::Shared,
+        shared: &pool::OriginPool,
         origin: &Origin,
         request: &Encoded<'_>,
         keep: Keep,
@@ -348,20 +352,22 @@ impl Client {
             self.spoken = connection.spoken();
         }
         let left = self.left.as_deref();
-        let around = Around { net: &self.net, now: &*self.now, traffic: &mut self.traffic, left };
+        let around = ExchangeContext { net: &self.net, now: &*self.now, traffic: &mut self.traffic, left };
         match connection {
-            Kept::Http1(mut connection) => {
+            HttpConnection::Http1(mut connection) => {
                 let outcome = connection.exchange(request, keep, around).await;
                 if connection.is_reusable() {
                     shared.put_back(connection);
                 }
                 outcome
             }
-            Kept::Http2(connection) => connection.exchange(request, origin, keep, reused, around).await,
+            HttpConnection::Http2(connection) => {
+                connection.exchange(request, origin, keep, reused, around).await
+            }
         }
     }
 
-    async fn dial(&mut self, origin: &Origin) -> Result<Kept, Failed> {
+    async fn dial(&mut self, origin: &Origin) -> Result<HttpConnection, Failed> {
         let unmarked = (self.is_timed && self.marks.is_none()).then(Box::<Dialed>::default);
         let dialed = self.marks.as_deref().map(|marks| &marks.dialed).or(unmarked.as_deref());
         let kept = dial(&self.net, origin, dialed, &*self.now, &self.dialing).await?;

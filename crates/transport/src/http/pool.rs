@@ -9,24 +9,24 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
+use super::connection::{HttpConnection, dial};
 use super::exchange::Http1;
 use super::http2::Http2;
-use super::kept::{Kept, dial};
 use super::marks::Dialed;
 use crate::net::{Failed, Net, Origin};
 
-/// Origins a pool keeps connections to; the oldest that nobody uses makes room. A script whose URLs come from answers may
-/// lead to any number of them.
+/// Limit on the origins a pool keeps connections to; the oldest unused one makes room. A script whose URLs come from
+/// responses may lead to any number of them.
 const MAX_ORIGINS: usize = 64;
 
-/// Connections that are being opened at once ahead of a run: a target's backlog is no larger than it must be.
+/// Limit on connections being opened at once ahead of a run: a target's backlog may be short.
 const DIALED_AT_ONCE: usize = 64;
 
 /// The shared connections of one shard.
 pub struct Pool {
     limit: usize,
     /// A run has one or two: searching them is quicker than hashing a name.
-    origins: RefCell<Vec<(Origin, Rc<Shared>)>>,
+    origins: RefCell<Vec<(Origin, Rc<OriginPool>)>>,
 }
 
 impl Pool {
@@ -35,12 +35,12 @@ impl Pool {
         Pool { limit: limit.clamp(1, Semaphore::MAX_PERMITS), origins: RefCell::default() }
     }
 
-    /// Opens connections to `origin` until the limit is reached, so that the first requests find them. Ends with the first
-    /// that cannot be had: the requests will tell why. Cancel safe; what was opened by then is kept.
+    /// Opens connections to `origin` until the limit is reached, so that the first requests find them. Ends at the
+    /// first failure: the requests will report it. Cancel safe; connections opened by then are kept.
     pub async fn open_all(&self, net: &Rc<Net>, origin: &Origin) {
         let shared = self.of(origin);
         let mut dialing = JoinSet::new();
-        let dial = |dialing: &mut JoinSet<Result<Kept, Failed>>| {
+        let dial = |dialing: &mut JoinSet<Result<HttpConnection, Failed>>| {
             let (net, origin) = (Rc::clone(net), origin.clone());
             dialing.spawn_local(async move {
                 let (begun, dialed) = (Instant::now(), Dialed::default());
@@ -52,8 +52,8 @@ impl Pool {
         let mut begun = self.limit.min(DIALED_AT_ONCE);
         while let Some(dialed) = dialing.join_next().await {
             match dialed {
-                Ok(Ok(Kept::Http1(connection))) => shared.put_back(connection),
-                Ok(Ok(Kept::Http2(connection))) => shared.share(connection),
+                Ok(Ok(HttpConnection::Http1(connection))) => shared.put_back(connection),
+                Ok(Ok(HttpConnection::Http2(connection))) => shared.share(connection),
                 Ok(Err(_)) | Err(_) => return,
             }
             if begun < self.limit {
@@ -63,20 +63,20 @@ impl Pool {
         }
     }
 
-    /// Connections that nobody uses at the moment, or many may.
+    /// Open connections that are idle or shared.
     pub fn open_connections(&self) -> usize {
-        let count = |(_, shared): &(Origin, Rc<Shared>)| {
+        let count = |(_, shared): &(Origin, Rc<OriginPool>)| {
             let state = shared.state.borrow();
             state.idle.len() + state.multiplexed.len()
         };
         self.origins.borrow().iter().map(count).sum()
     }
 
-    pub(super) fn of(&self, origin: &Origin) -> Rc<Shared> {
+    pub(super) fn of(&self, origin: &Origin) -> Rc<OriginPool> {
         if let Some((_, shared)) = self.origins.borrow().iter().find(|(known, _)| known == origin) {
             return shared.clone();
         }
-        let shared = Rc::new(Shared {
+        let shared = Rc::new(OriginPool {
             limit: self.limit,
             turns: Arc::new(Semaphore::new(self.limit)),
             state: RefCell::default(),
@@ -92,22 +92,22 @@ impl Pool {
     }
 }
 
-/// One origin's connections. Whoever holds a turn has, or may open, one connection: so HTTP/1.1 connections never
+/// One origin's connections. A user with a turn has, or may open, one connection: so HTTP/1.1 connections never
 /// outnumber the turns. HTTP/2 connections need no turn once they are open.
-pub(super) struct Shared {
+pub(super) struct OriginPool {
     limit: usize,
     turns: Arc<Semaphore>,
-    state: RefCell<State>,
+    state: RefCell<OpenConnections>,
 }
 
 #[derive(Default)]
-struct State {
+struct OpenConnections {
     idle: Vec<Http1>,
     multiplexed: Vec<Http2>,
     next: usize,
 }
 
-/// What a user got.
+/// A lease from the pool.
 pub(super) enum Lease {
     /// An idle connection and the turn to use it.
     Idle(Http1, OwnedSemaphorePermit),
@@ -116,8 +116,8 @@ pub(super) enum Lease {
     Multiplexed(Http2),
 }
 
-impl Shared {
-    /// What is to be had without waiting; None when all connections are busy.
+impl OriginPool {
+    /// A lease without waiting; None when all connections are busy.
     pub(super) fn lease_at_once(&self) -> Option<Lease> {
         if let Some(connection) = self.multiplexed(self.limit) {
             return Some(Lease::Multiplexed(connection));
@@ -137,7 +137,7 @@ impl Shared {
     }
 
     fn with(&self, turn: OwnedSemaphorePermit) -> Lease {
-        // It may have come because another user's dial ended in HTTP/2.
+        // The turn may be free because another user's dial ended in HTTP/2.
         if let Some(connection) = self.multiplexed(self.limit) {
             return Lease::Multiplexed(connection);
         }

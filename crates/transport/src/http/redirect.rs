@@ -1,4 +1,4 @@
-//! Where a redirect leads and what of the request goes along.
+//! Redirects: their targets, and the part of the request that goes along.
 
 use bytes::Bytes;
 
@@ -55,8 +55,8 @@ fn without_dots(path: &str) -> String {
 }
 
 /// Turns a request into the one that follows its redirect. 303 makes a GET of everything but HEAD. 301 and 302 leave a
-/// POST what it is, as RFC 9110 §15.4 means them, though browsers do not. Another origin is
-/// told no credentials (Fetch standard, HTTP-redirect fetch), and not the script's name for the one before.
+/// POST as it is (RFC 9110 §15.4), though browsers do not. Another origin gets no credentials (Fetch standard,
+/// HTTP-redirect fetch), and no `host` of the script's.
 pub fn follow(request: &mut Request, status: u16, changes_origin: bool) {
     if status == 303 && request.method != "HEAD" {
         request.method = "GET".to_owned();

@@ -1,6 +1,6 @@
 //! A socket that counts its bytes and remembers how it failed.
 //!
-//! hyper reports an error of its own making; what the socket really said (reset, end, TLS alert) is noted here on its way
+//! hyper reports an error of its own making; the socket's own error (reset, end, TLS alert) is noted here on its way
 //! through, so that failures are classified by their cause and not by words.
 
 use std::cell::{Cell, RefCell};
@@ -13,7 +13,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::net::{Failed, Socket};
 
-/// What went over one connection.
+/// The traffic and the end of a connection.
 #[derive(Default)]
 pub(super) struct Wire {
     pub(super) sent: Cell<u64>,

@@ -1,4 +1,4 @@
-//! WebSocket frames over a socket: what a raw WebSocket and Socket.IO have in common.
+//! WebSocket frames over a socket: the common part of raw WebSockets and Socket.IO.
 //!
 //! | phase | we may | the peer's close frame | the end of the stream |
 //! |---|---|---|---|
@@ -19,13 +19,14 @@ use crate::net::{Failed, Socket};
 /// Capacity of the write buffer an idle link may keep.
 const KEPT_CAPACITY: usize = 1024;
 
-/// Unsent bytes over which pings are no longer answered: a peer that does not read cannot make us hoard pongs.
+/// Unsent bytes over which pings are no longer answered: a peer that does not read must not make us queue pongs without
+/// end.
 const MAX_UNSENT_FOR_ANSWERS: usize = 64 * 1024;
 
-/// Bytes read and thrown away when we give a peer up, so that our close frame is not overtaken by a reset.
+/// Bytes read and discarded when we give a peer up, so that a reset does not overtake our close frame.
 const MAX_DISCARDED: usize = 1024 * 1024;
 
-/// Frames that wait to be written.
+/// Frames waiting to be written.
 #[derive(Default)]
 pub(super) struct Outbox {
     bytes: Vec<u8>,
@@ -110,7 +111,7 @@ impl Channel {
         self.phase == Phase::Open
     }
 
-    /// Ends it without a word: who speaks over it has found a reason.
+    /// Ends the channel without a close frame: the protocol above it has found a reason.
     pub(super) fn give_up(&mut self, ended: Ended) -> Ended {
         self.phase = Phase::Ended(Box::new(ended.clone()));
         self.outbox = Outbox::default();
@@ -121,7 +122,7 @@ impl Channel {
         self.close(1000, "");
     }
 
-    /// Starts the closing handshake with this code; 1005: with none.
+    /// Starts the closing handshake with this code; 1005 sends none.
     pub(super) fn close(&mut self, code: u16, reason: &str) {
         if self.phase == Phase::Open {
             self.outbox.push(Opcode::Close, &close_payload(code, reason));
@@ -129,8 +130,8 @@ impl Channel {
         }
     }
 
-    /// Reads, writes, answers pings and closes. `on` takes each message, as well as pings, which are answered already, pongs
-    /// and the peer's close frame; it may answer through the outbox, and what it refuses ends the channel.
+    /// Reads, writes, answers pings and closes. `on` takes each message, as well as pings, which are answered already,
+    /// pongs and the peer's close frame; it may answer through the outbox, and what it refuses ends the channel.
     #[inline]
     pub(super) fn poll_drive(
         &mut self,
@@ -158,7 +159,7 @@ impl Channel {
             self.received += early.len() as u64;
             self.feed(cx, &mut early, &mut frames, on)?;
         }
-        // A peer that is gone may have left its last words, a close frame perhaps: they are read before its going counts.
+        // A peer that is gone may have left data, a close frame perhaps: it is read before the write error counts.
         let gone = self.flush(cx).err();
         for _ in 0..MAX_READS {
             let mut buffer = ReadBuf::new(env.scratch);
@@ -228,7 +229,7 @@ impl Channel {
         }
     }
 
-    /// Says goodbye as the RFC asks, as far as the kernel takes it at once, and names the end.
+    /// Closes as the RFC asks, as far as the kernel takes it at once, and returns the end.
     #[cold]
     fn stop(&mut self, cx: &mut Context<'_>, stop: Stop) -> Ended {
         let (code, ended) = match stop {
@@ -248,8 +249,8 @@ impl Channel {
         };
         let both_said_goodbye = self.phase == Phase::Closing && self.outbox.is_empty();
         if both_said_goodbye && matches!(ended.failure, Some(Failure::Closed(_))) {
-            // The peer's close frame answers ours, or the two have crossed: either way both are said, and what a reset could
-            // overtake has arrived. TLS is left without its own goodbye (close_notify), as most clients leave it.
+            // The peer's close frame answers ours, or the two have crossed: either way both are exchanged, and a reset
+            // has nothing left to overtake. TLS ends without its own goodbye (close_notify), as with most clients.
             return ended;
         }
         if self.phase == Phase::Open {
@@ -306,19 +307,19 @@ impl Channel {
     }
 }
 
-/// A close frame's payload; none says 1005, which is never on the wire.
+/// A close frame's payload; empty for 1005, which is never on the wire.
 fn close_payload(code: u16, reason: &str) -> Vec<u8> {
     if code == 1005 { Vec::new() } else { websocket::close_payload(code, reason) }
 }
 
-/// Why a channel stops while the socket is still there.
+/// The reason a channel stops while the socket is still there.
 enum Stop {
     Closed(Option<u16>, String),
     Violated(Violation),
     Refused(Ended),
 }
 
-/// What may follow our close frame: the peer's, or the end of the connection in whatever way.
+/// Whether this may follow our close frame: the peer's, or the end of the connection in whatever way.
 pub(super) fn is_an_end(ended: &Ended) -> bool {
     matches!(ended.failure, Some(Failure::Closed(_) | Failure::ClosedEarly | Failure::Reset) | None)
 }
@@ -333,7 +334,7 @@ mod tests {
     use std::rc::Rc;
     use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
-    /// A channel whose peer has sent all this already, and that peer.
+    /// A channel whose peer has sent these bytes already, and that peer.
     async fn flooded(bytes: &[u8]) -> (Channel, DuplexStream) {
         let (ours, mut theirs) = tokio::io::duplex(bytes.len());
         theirs.write_all(bytes).await.unwrap();
@@ -359,7 +360,7 @@ mod tests {
         [&[0x82, 126, 0x03, 0xfc][..], &[b'x'; 1020]].concat().repeat(bytes / 1024)
     }
 
-    /// A text that goes on and on, by frames without content.
+    /// A text without end, in frames without content.
     fn endless_message(bytes: usize) -> Vec<u8> {
         [vec![0x01, 0x00], [0x00, 0x00].repeat(bytes / 2)].concat()
     }

@@ -1,4 +1,5 @@
-//! What a link is to the one who drives it, and one drive of it: what it borrows from its shard, what it hands over, how it may end, and how much it does at most.
+//! What a link is to the one who drives it, and one drive of it: what it borrows from its shard, what it hands over,
+//! how it may end, and how much it does at most.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -16,35 +17,34 @@ use crate::net::{Failed, SCRATCH};
 /// Reads in one drive before the shard looks after its timers and its other links.
 pub(super) const MAX_READS: usize = 64;
 
-/// Bytes after which a drive reads no more: a peer that never stops sending holds the others up for a millisecond or two, and
-/// looking after them costs a hundredth of what so many bytes do.
+/// Bytes after which a drive reads no more. A peer that never stops sending delays the others by a millisecond or two;
+/// checking on them costs a hundredth of handling this many bytes.
 pub(super) const MAX_BYTES: usize = 4 * SCRATCH;
 
-/// Frames after which a drive reads no more: small ones cost more than their bytes say, and those without content bring no
-/// message that could be counted.
+/// Frames after which a drive reads no more: small frames cost more than their bytes, and empty ones bring no message
+/// that could be counted.
 pub(super) const MAX_FRAMES: usize = 4096;
 
-/// Ends a drive that left something over: the task is polled again once the runtime has looked at its sockets and timers. A
+/// Ends a drive that left work over: the task is polled again once the runtime has looked at its sockets and timers. A
 /// task that just wakes itself would be polled dozens of times before that.
 pub(super) fn give_way(cx: &mut Context<'_>) {
     let _ = std::pin::pin!(tokio::task::yield_now()).poll(cx);
 }
 
-/// The present, as a drive sees it: the clock is read when somebody asks, and again after each read of a socket. Messages
-/// of one read have one instant: they had all arrived by then, and reading the clock for each would be a good part of what
-/// a message costs.
+/// One timestamp per socket read, cached until the next. All messages of one read had arrived by then, and reading the
+/// clock for each would be a good part of a message's cost.
 pub struct Present<'a> {
     clock: &'a dyn Fn() -> At,
     at: Cell<Option<At>>,
 }
 
 impl<'a> Present<'a> {
-    /// Of this clock.
+    /// The present by this clock, in ns from the run's start.
     pub fn new(clock: &'a dyn Fn() -> At) -> Present<'a> {
         Present { clock, at: Cell::new(None) }
     }
 
-    /// The same instant until something is read: the first one asked for since the last read of this drive.
+    /// The timestamp of the last read: taken at the first call after it.
     #[inline]
     pub fn now(&self) -> At {
         self.at.get().unwrap_or_else(|| {
@@ -54,7 +54,7 @@ impl<'a> Present<'a> {
         })
     }
 
-    /// Something was read: it is later now.
+    /// Forgets the timestamp, after a socket read.
     #[inline]
     pub(crate) fn pass(&self) {
         self.at.set(None);
@@ -63,10 +63,11 @@ impl<'a> Present<'a> {
 
 /// A user's real-time connection, whatever it speaks.
 ///
-/// A transport is a file beside this one that implements it. Steps that need their own link find it by [`link_as`](dyn Link::link_as).
+/// A transport is a file beside this one that implements it. Steps that need their own link find it by [`link_as`](dyn
+/// Link::link_as).
 pub trait Link: Any {
-    /// Moves bytes both ways until the socket would block and calls `on` for each message, in order. A bounded amount of
-    /// work: what is left over wakes the task again. `Ready`: the connection has ended; later calls say the same.
+    /// Moves bytes both ways until the socket would block and calls `on` for each message, in order. A bounded amount
+    /// of work: what is left over wakes the task again. `Ready`: the connection has ended; later calls say the same.
     fn poll_drive(
         &mut self,
         cx: &mut Context<'_>,
@@ -83,11 +84,11 @@ pub trait Link: Any {
     /// Bytes sent and received since the last call, the opening handshake included. Inside TLS.
     fn take_bytes(&mut self) -> (u64, u64);
 
-    /// Starts the closing handshake: drive on until the connection has ended, for as long as patience lasts.
+    /// Starts the closing handshake: drive on until the connection has ended, or the caller's limit has passed.
     fn begin_close(&mut self);
 
-    /// When it wants to be driven even if nothing arrives. The peer counts as dead then unless heard from, and the connection
-    /// ends with `Timeout`; or it is the link's turn to say something. None: never.
+    /// The instant at which it must be driven even if nothing arrives. Unless heard from, the peer counts as dead then,
+    /// and the connection ends with `Timeout`; or the link has something to send. None: never.
     fn expires(&self) -> Option<At> {
         None
     }
@@ -97,13 +98,13 @@ pub trait Link: Any {
         false
     }
 
-    /// Where a connection that takes up this one's place goes on: what its protocol has for it. None: nothing has come yet,
-    /// or the protocol has nothing and the script says it (`$cursor`).
+    /// The position for a connection that replaces this one, in its protocol's terms. None: nothing has come yet, or
+    /// the protocol has no position and the script sends its own (`$cursor`).
     fn cursor(&self) -> Option<&str> {
         None
     }
 
-    /// How long the server wants a client to wait before it connects again.
+    /// The server's wish for the wait before the client connects again.
     fn retry(&self) -> Option<Duration> {
         None
     }
@@ -116,15 +117,15 @@ impl dyn Link {
     }
 }
 
-/// What a link borrows from its shard while it works.
+/// The shard's parts that a link borrows while it works.
 pub struct Env<'a> {
     /// The present.
     pub present: &'a Present<'a>,
-    /// Read into by every link of the shard; [`SCRATCH`] bytes, never empty.
+    /// The read buffer of every link of the shard; [`SCRATCH`] bytes, never empty.
     pub scratch: &'a mut [u8],
 }
 
-/// One message, borrowed for the duration of the callback.
+/// A message, borrowed for the duration of the callback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Incoming<'a> {
     /// What a raw WebSocket read: a message, a ping (it is answered), a pong, or the peer's close frame.
@@ -135,35 +136,35 @@ pub enum Incoming<'a> {
         namespace: &'a str,
         /// The JSON array of name and arguments.
         data: &'a str,
-        /// What the placeholders in `data` stand for.
+        /// The values for the placeholders in `data`.
         attachments: &'a [Vec<u8>],
-        /// To be acknowledged under this id.
+        /// The id to acknowledge it under.
         ack: Option<u64>,
     },
     /// The acknowledgement of one of our events.
     Ack {
         /// The namespace, `/` the default.
         namespace: &'a str,
-        /// The id we gave.
+        /// The id of our event.
         id: u64,
         /// The JSON array of arguments.
         data: &'a str,
-        /// What the placeholders in `data` stand for.
+        /// The values for the placeholders in `data`.
         attachments: &'a [Vec<u8>],
     },
-    /// The server let us into a namespace.
+    /// The server accepted us into a namespace.
     Connected {
         /// The namespace, `/` the default.
         namespace: &'a str,
     },
-    /// The server kept us out of a namespace.
+    /// The server refused us a namespace.
     Refused {
         /// The namespace, `/` the default.
         namespace: &'a str,
-        /// The JSON that says why.
+        /// The JSON with the reason.
         data: &'a str,
     },
-    /// The server put us out of a namespace.
+    /// The server removed us from a namespace.
     Disconnected {
         /// The namespace, `/` the default.
         namespace: &'a str,
@@ -177,34 +178,34 @@ pub enum Incoming<'a> {
     },
     /// A poll was answered; its messages follow.
     Polled {
-        /// When it was due.
+        /// When it was planned.
         planned: At,
-        /// When it left.
+        /// When it was sent.
         started: At,
-        /// When its answer was whole.
+        /// When its answer was complete.
         ended: At,
-        /// The answer's.
+        /// The answer's status.
         status: u16,
-        /// It says that there is nothing new, in whatever way.
+        /// Whether the answer reports that there is nothing new.
         is_empty: bool,
-        /// The one that subscribed: its step records it.
+        /// Whether it is the poll that subscribed: its step records it.
         is_first: bool,
         /// Connections that had to be opened for it, beyond the link's first.
         opened: u64,
     },
-    /// A poll failed; the link goes on unless it says that it ended.
+    /// A poll failed; the link goes on unless it reports its end.
     PollFailed {
-        /// When it was due.
+        /// When it was planned.
         planned: At,
-        /// When it left.
+        /// When it was sent.
         started: At,
-        /// When it was given up; its limit when that passed.
+        /// When it was given up: at its limit, when that passed.
         ended: At,
         /// The class.
         failure: Failure,
         /// What happened.
         detail: &'a str,
-        /// As of one that was answered.
+        /// Connections that had to be opened for it, beyond the link's first.
         opened: u64,
     },
     /// A poll or post of an Engine.IO session was refused: the session ends.
@@ -214,7 +215,7 @@ pub enum Incoming<'a> {
     },
     /// The peer confirms what we asked it to confirm.
     Receipt {
-        /// The id we gave.
+        /// The id of our request for it.
         id: &'a str,
     },
 }
@@ -222,14 +223,14 @@ pub enum Incoming<'a> {
 /// How a connection ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
-    /// None: it was closed by us, in order.
+    /// None: we closed it, in order.
     pub failure: Option<Failure>,
     /// What happened, for the first example of its class.
     pub detail: String,
     /// The peer's ordinary goodbye: a close code of 1000 or none. Only an operation that
     /// needs the connection minds.
     pub is_goodbye: bool,
-    /// The link has told of this failure already: it was that of its last poll.
+    /// Whether the link has reported this failure already, as that of its last poll.
     pub is_told: bool,
 }
 
@@ -242,7 +243,7 @@ impl Ended {
         Ended { is_goodbye: true, ..Ended::failed(failure, detail) }
     }
 
-    /// It failed.
+    /// The end of a failed connection.
     pub fn failed(failure: Failure, detail: impl Into<String>) -> Ended {
         Failed::new(failure, detail).into()
     }

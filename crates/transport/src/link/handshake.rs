@@ -24,14 +24,14 @@ pub(super) const MAX_HEADERS: usize = 128;
 /// Bytes of a refusal's body shown in the detail.
 const SHOWN_BODY: usize = 200;
 
-/// How a WebSocket is opened.
+/// A WebSocket's opening handshake.
 #[derive(Clone, Debug)]
 pub struct ConnectRequest {
-    /// Where to.
+    /// The target.
     pub origin: Origin,
     /// The path with its query, as [`Origin::parse`] gives it.
     pub path: String,
-    /// Added to the handshake's own; `host` and `user-agent` replace ours.
+    /// Added to the handshake's own headers; `host` and `user-agent` replace ours.
     pub headers: Vec<(String, String)>,
     /// Offered in this order.
     pub subprotocols: Vec<String>,
@@ -46,7 +46,7 @@ pub(super) enum Choice {
     Free,
 }
 
-/// The answer to a handshake: all that was read behind interim answers, its head whole.
+/// The answer to a handshake: all bytes read after interim answers, its head complete.
 pub(super) struct Answered {
     pub(super) socket: Socket,
     pub(super) bytes: Vec<u8>,
@@ -57,7 +57,7 @@ pub(super) struct Answered {
     pub(super) head: Result<Head, Failed>,
 }
 
-/// Connects and upgrades. The second value is the subprotocol the server chose.
+/// Connects and upgrades. The second value is the server's choice of a subprotocol.
 pub(super) async fn connect(
     net: &Net,
     request: &ConnectRequest,
@@ -122,7 +122,7 @@ pub(super) async fn ask(net: &Net, request: &ConnectRequest, choice: Choice) -> 
     Ok(Answered { socket, bytes: answer, interim: interim as u64, sent, head })
 }
 
-/// Where an interim answer ends (RFC 9110 §15.2), if one is whole: the final one is still to come.
+/// The end of an interim answer (RFC 9110 §15.2), if one is complete: the final one is still to come.
 fn interim_head(answer: &[u8]) -> Option<usize> {
     let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
     let mut response = httparse::Response::new(&mut headers);
@@ -156,7 +156,7 @@ fn request_head(request: &ConnectRequest, key: &str) -> Result<(String, Vec<Stri
     }
     for (name, value) in &request.headers {
         match name.to_ascii_lowercase().as_str() {
-            // These are the handshake itself: a script's copy could only break it.
+            // These are the handshake itself: the script's own could only break it.
             "upgrade"
             | "connection"
             | "sec-websocket-key"
@@ -193,7 +193,8 @@ pub(super) enum Head {
     Refused { end: usize, status: u16 },
 }
 
-/// Reads the response's head; None: it is not all there. Of the subprotocols `offered` one must be chosen, if they bind.
+/// Reads the response's head; None: it is incomplete. One of the subprotocols `offered` must be chosen, if they are
+/// binding.
 fn check(answer: &[u8], key: &str, offered: Option<&Vec<String>>) -> Result<Option<Head>, Failed> {
     let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
     let mut response = httparse::Response::new(&mut headers);
@@ -267,7 +268,7 @@ fn cut_short(answer: &[u8]) -> Failed {
     Failed::new(Failure::ClosedEarly, format!("the peer closed the connection {what} to the upgrade"))
 }
 
-/// What of a refusal's body has arrived; its example is not worth waiting for.
+/// The part of a refusal's body that has arrived; the example is not worth waiting for more.
 pub(super) async fn what_is_there(socket: &mut Socket) -> Vec<u8> {
     let mut bytes = [0; SHOWN_BODY];
     poll_fn(|cx| {

@@ -1,8 +1,8 @@
-//! A WebSocket's handshake with all that was answered, for who shows it to a script.
+//! A WebSocket's handshake with its complete answer, for callers that show it to a script.
 
 use tokio::io::AsyncReadExt;
 
-use sonagi_wire::http1::{Asked, Headers, Keep, Reader};
+use sonagi_wire::http1::{Headers, Keep, Reader, RequestKind};
 
 use super::channel::Channel;
 use super::handshake::{Answered, Choice, ConnectRequest, Head, MAX_HEADERS, ask, refused};
@@ -11,25 +11,25 @@ use crate::net::{Failed, Net, Socket};
 /// Bytes of a refusal's body that are kept.
 const KEPT_BODY: usize = 1024;
 
-/// What a server answered to a handshake.
+/// A server's answer to a handshake.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Answer {
-    /// 101 where it upgraded.
+pub struct HandshakeAnswer {
+    /// The status; 101 when it upgraded.
     pub status: u16,
-    /// All of them.
+    /// All headers.
     pub headers: Headers,
-    /// A refusal's, its first kilobyte.
+    /// A refusal's body, its first kilobyte.
     pub body: Vec<u8>,
 }
 
 /// A handshake that failed.
 #[derive(Clone, Debug)]
 pub struct NotOpened {
-    /// Why.
+    /// The failure.
     pub failed: Failed,
-    /// None: there was none that could be understood.
-    pub answer: Option<Answer>,
-    /// Bytes sent and received, inside TLS; as far as there was an answer.
+    /// The answer; None: there was none, or it is not HTTP.
+    pub answer: Option<HandshakeAnswer>,
+    /// Bytes sent and received, inside TLS; 0 without an answer.
     pub bytes: (u64, u64),
 }
 
@@ -42,7 +42,7 @@ impl From<Failed> for NotOpened {
 pub(super) async fn open(
     net: &Net,
     request: &ConnectRequest,
-) -> Result<(Channel, Option<Box<str>>, Answer), NotOpened> {
+) -> Result<(Channel, Option<Box<str>>, HandshakeAnswer), NotOpened> {
     let Answered { socket, mut bytes, interim, sent, head } = ask(net, request, Choice::Free).await?;
     match head {
         Ok(Head::Upgraded { end, subprotocol }) => {
@@ -64,18 +64,18 @@ pub(super) async fn open(
 }
 
 /// An answer without a body; None: it is not HTTP.
-fn of_head(head: &[u8]) -> Option<Answer> {
+fn of_head(head: &[u8]) -> Option<HandshakeAnswer> {
     let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
     let mut response = httparse::Response::new(&mut headers);
     response.parse(head).ok()?;
     let headers = response.headers.iter().map(|header| (header.name, header.value)).collect();
-    Some(Answer { status: response.code?, headers, body: Vec::new() })
+    Some(HandshakeAnswer { status: response.code?, headers, body: Vec::new() })
 }
 
-/// An answer with its body, as far as that is kept, and the bytes it took. A peer that goes in the middle of it has said what
-/// it has said.
-async fn whole(mut socket: Socket, begun: &[u8]) -> (Option<Answer>, u64) {
-    let mut reader = Reader::new(Asked::Other, Keep { headers: true, body: KEPT_BODY });
+/// An answer with the kept part of its body, and the bytes it took. A peer that goes before the end leaves a shorter
+/// body.
+async fn whole(mut socket: Socket, begun: &[u8]) -> (Option<HandshakeAnswer>, u64) {
+    let mut reader = Reader::new(RequestKind::Other, Keep { headers: true, body: KEPT_BODY });
     let (mut received, mut fed) = (begun.len() as u64, reader.feed(begun));
     let mut more = Vec::with_capacity(KEPT_BODY);
     while fed.is_ok() && !reader.is_done() && reader.body.len() < KEPT_BODY {
@@ -89,5 +89,5 @@ async fn whole(mut socket: Socket, begun: &[u8]) -> (Option<Answer>, u64) {
         }
     }
     let Reader { status, headers, body, .. } = reader;
-    (fed.is_ok().then_some(Answer { status, headers, body }), received)
+    (fed.is_ok().then_some(HandshakeAnswer { status, headers, body }), received)
 }

@@ -1,12 +1,12 @@
 //! An event stream (WHATWG HTML §9.2): one GET whose response does not end.
 //!
-//! What a browser's `EventSource` demands of the answer is demanded here, too: status 200 and the right type; anything else
-//! is a refusal with its status, a redirect and a 204 included. When to connect again is the caller's business; it is told
-//! the last event's id ([`Link::cursor`]) and the server's wish ([`Link::retry`]).
+//! What a browser's `EventSource` demands of the answer is demanded here, too: status 200 and the right type; anything
+//! else is a refusal with its status, a redirect and a 204 included. When to connect again is the caller's business; it
+//! is told the last event's id ([`Link::cursor`]) and the server's wish ([`Link::retry`]).
 //!
 //! The decision to question: no HTTP client here, for the reason the WebSocket's handshake has none. A stream keeps its
-//! socket, a reader that knows how the body is framed and a decoder that knows its place; the bytes go through the buffer
-//! all links of the shard share.
+//! socket, a reader that knows the body's framing and a decoder that knows its position; the bytes go through the
+//! buffer all links of the shard share.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -15,26 +15,26 @@ use std::time::Duration;
 use bytes::Bytes;
 use sonagi_measure::outcome::Failure;
 use sonagi_measure::recorder::Counter;
-use sonagi_wire::http1::{Asked, Headers, Keep, Reader, Violation};
+use sonagi_wire::http1::{Headers, Keep, Reader, RequestKind, Violation};
 use sonagi_wire::sse::{self, Decoder, Item};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, ReadBuf};
 
 use super::drive::{Ended, Env, Incoming, Link, MAX_BYTES, MAX_READS, give_way};
 use super::handshake::what_is_there;
-use super::opened::Answer;
+use super::opened::HandshakeAnswer;
 use crate::http::{Encoded, Request};
 use crate::net::{Alpn, Failed, Net, Origin, Socket};
 
-/// Bytes read at a time until there is a head.
+/// Bytes read at a time until the head is complete.
 const HEAD_READ: usize = 4096;
 
 /// Bytes of a refusal's body shown in the detail.
 const SHOWN_BODY: usize = 200;
 
-/// How an event stream is opened.
+/// The request that opens an event stream.
 #[derive(Clone, Debug)]
 pub struct SseRequest {
-    /// Where to.
+    /// The target.
     pub origin: Origin,
     /// The path with its query, as [`Origin::parse`] gives it.
     pub path: String,
@@ -42,7 +42,7 @@ pub struct SseRequest {
     pub headers: Vec<(String, String)>,
     /// The value of a Cookie header.
     pub cookie: Option<String>,
-    /// The event to go on behind.
+    /// The id of the event to continue after.
     pub last_event_id: Option<String>,
     /// Largest event accepted, in bytes.
     pub max_event: usize,
@@ -51,12 +51,12 @@ pub struct SseRequest {
 /// An event stream.
 pub struct SseLink {
     socket: Socket,
-    /// Knows where the response's body is and ends.
+    /// Knows the framing of the response's body.
     reader: Reader,
     decoder: Decoder,
-    /// What of the body came along with the head; empty after the first drive.
+    /// The part of the body that came with the head; empty after the first drive.
     early: Vec<u8>,
-    /// What was wrong with the body behind it.
+    /// The violation in the body's remaining bytes.
     breach: Option<Violation>,
     retry_ms: Option<u64>,
     phase: Phase,
@@ -74,8 +74,8 @@ impl SseLink {
     /// Connects, asks, and reads the response's head. Cancel safe; without a time limit of its own.
     ///
     /// # Errors
-    /// As [`Net::dial`]; `HandshakeRefused` with the status of an answer that is none of 200, `Protocol` for one that is no event
-    /// stream or no HTTP, `ClosedEarly`, `Reset`, and `Template` for what cannot be sent.
+    /// The errors of [`Net::dial`]; `HandshakeRefused` for a status other than 200, `Protocol` for an answer that is no
+    /// event stream or no HTTP, `ClosedEarly`, `Reset`, and `Template` for a request that cannot be sent.
     pub async fn open(net: &Net, request: SseRequest) -> Result<SseLink, Failed> {
         let mut link = SseLink::ask(net, &request, "GET", Bytes::new()).await?;
         if link.reader.status != 200 {
@@ -87,23 +87,23 @@ impl SseLink {
         Ok(link)
     }
 
-    /// Opens a stream in answer to any request, and takes any answer for one: what is no event in its body is passed over.
+    /// Opens a stream with any request, and takes any answer as one: anything in its body that is no event is skipped.
     ///
     /// # Errors
-    /// As [`SseLink::open`], but for what that says of status and type.
+    /// The errors of [`SseLink::open`], except those for status and type.
     pub async fn open_any(
         net: &Net,
         request: &SseRequest,
         method: &str,
         body: Bytes,
-    ) -> Result<(SseLink, Answer), Failed> {
+    ) -> Result<(SseLink, HandshakeAnswer), Failed> {
         let mut link = SseLink::ask(net, request, method, body).await?;
         let headers = std::mem::take(&mut link.reader.headers);
-        let answer = Answer { status: link.reader.status, headers, body: Vec::new() };
+        let answer = HandshakeAnswer { status: link.reader.status, headers, body: Vec::new() };
         Ok((link, answer))
     }
 
-    /// The stream behind its answer's head, which is not judged.
+    /// Sends the request and reads the answer's head, without judging it.
     async fn ask(net: &Net, request: &SseRequest, method: &str, body: Bytes) -> Result<SseLink, Failed> {
         let decoder = behind(request.last_event_id.as_deref(), request.max_event);
         let asked = written(request, method, body)?;
@@ -111,7 +111,7 @@ impl SseLink {
         let lost = |error: std::io::Error| Failed::established(&error);
         socket.write_all(asked.bytes()).await.map_err(lost)?;
         socket.flush().await.map_err(lost)?;
-        let mut reader = Reader::new(Asked::Other, Keep { headers: true, body: 0 });
+        let mut reader = Reader::new(RequestKind::Other, Keep { headers: true, body: 0 });
         let (mut early, mut breach, mut received) = (Vec::new(), None, 0);
         let mut buffer = vec![0; HEAD_READ];
         while !reader.has_head() {
@@ -146,7 +146,7 @@ impl SseLink {
         let on = &mut on;
         let ended = match &self.phase {
             Phase::Ended(ended) => return Poll::Ready(ended.as_ref().clone()),
-            // Whoever turns away from a stream says nothing: there is no goodbye but the connection's end.
+            // A client leaves a stream without a message: the connection's end is the only goodbye.
             Phase::Closing => Ended::by_us(),
             Phase::Open => match self.advance(cx, env, on) {
                 Ok(()) => return Poll::Pending,
@@ -205,10 +205,10 @@ impl SseLink {
         Ok(())
     }
 
-    /// The peer has ended the response, or the connection.
+    /// The end of the response, or of the connection, by the peer.
     fn end_of_stream(&mut self) -> Ended {
         let is_whole = self.reader.is_done() || matches!(self.reader.end(), Ok(Ok(())));
-        // However orderly, it is a loss: who listens has no more to hear, and an `EventSource` would connect again.
+        // However orderly, it is a loss: nothing more will come, and an `EventSource` would connect again.
         let place = match (self.decoder.is_idle(), is_whole) {
             (false, _) => " within an event",
             (true, false) => " in the middle of its response",
@@ -232,7 +232,7 @@ impl Link for SseLink {
         })
     }
 
-    /// Steps never send on a stream.
+    /// Always false: steps never send on a stream.
     fn has_unsent(&self) -> bool {
         false
     }
@@ -266,11 +266,11 @@ impl Link for SseLink {
     }
 }
 
-/// A decoder whose last event was the one with this id.
+/// A decoder that continues after the event with this id.
 fn behind(id: Option<&str>, max_event: usize) -> Decoder {
     let mut decoder = Decoder::new(max_event);
     if let Some(id) = id {
-        // An id that is none (with a line's end in it) is refused as a header.
+        // An invalid id (with a line's end in it) is refused as a header.
         let _ = decoder.feed(format!("id: {id}\n\n").as_bytes(), |_| {});
         decoder.restart();
     }
@@ -328,7 +328,7 @@ fn check_type(headers: &Headers) -> Result<(), Failed> {
     }))
 }
 
-/// The answer refuses the stream; its first words are shown.
+/// The failure for a refused stream, with the beginning of the body.
 async fn refused(socket: &mut Socket, reader: &mut Reader, mut body: Vec<u8>) -> Failed {
     if body.is_empty() && !reader.is_done() {
         let more = what_is_there(socket).await;

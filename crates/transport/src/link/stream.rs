@@ -1,4 +1,4 @@
-//! Bytes over TCP or TLS as they come, for who frames them: STOMP of brokers that no WebSocket leads to.
+//! Bytes over TCP or TLS as they arrive, for callers that frame them: STOMP with brokers that have no WebSocket.
 //!
 //! | phase | we may | the end of the stream |
 //! |---|---|---|
@@ -31,26 +31,26 @@ impl StreamLink {
     /// Connects, with TLS if the origin says so. Cancel safe; without a time limit of its own.
     ///
     /// # Errors
-    /// As [`Net::dial`].
+    /// The errors of [`Net::dial`].
     pub async fn connect(net: &Net, origin: &Origin) -> Result<StreamLink, Failed> {
         let socket = net.dial(origin, Alpn::Http1).await?;
         Ok(StreamLink { socket, out: Vec::new(), written: 0, sent: 0, received: 0, ended: None })
     }
 
-    /// Queues bytes; the next drive writes them. Nothing once the stream has ended.
+    /// Queues bytes; the next drive writes them. Ignored once the stream has ended.
     pub fn send(&mut self, bytes: &[u8]) {
         if self.ended.is_none() {
             self.out.extend_from_slice(bytes);
         }
     }
 
-    /// Bytes queued that the kernel has not taken.
+    /// Bytes queued that the kernel has not taken yet.
     pub fn unsent(&self) -> usize {
         self.out.len() - self.written
     }
 
-    /// Writes what the kernel takes of what is queued, and reads nothing. `Ready`: nothing is left to write, or the stream has
-    /// ended, which the next drive tells.
+    /// Writes queued bytes as far as the kernel takes them, and reads nothing. `Ready`: nothing is left to write, or
+    /// the stream has ended, which the next drive reports.
     pub fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         match self.flush(cx) {
             Ok(()) if !self.out.is_empty() => Poll::Pending,
@@ -58,8 +58,9 @@ impl StreamLink {
         }
     }
 
-    /// Moves bytes both ways until the socket would block and calls `on` for what was read, in pieces of any size. A bounded
-    /// amount of work: what is left over wakes the task again. `Ready`: the stream has ended; later calls say the same.
+    /// Moves bytes both ways until the socket would block and calls `on` for the bytes read, in pieces of any size. A
+    /// bounded amount of work: with some left over, the task is woken again. `Ready`: the stream has ended; later calls
+    /// say the same.
     pub fn poll_bytes(
         &mut self,
         cx: &mut Context<'_>,
@@ -86,7 +87,7 @@ impl StreamLink {
         env: &mut Env<'_>,
         on: &mut impl FnMut(&[u8]),
     ) -> Result<(), Ended> {
-        // A peer that is gone may have left its last words: they are read before its going counts.
+        // A peer that is gone may have left data: it is read before the write error counts.
         let gone = self.flush(cx).err();
         let mut bytes = 0;
         for _ in 0..MAX_READS {
@@ -150,7 +151,7 @@ impl StreamLink {
         }
     }
 
-    /// Says that nothing more is sent, as far as what is queued leaves at once.
+    /// Ends our side of the stream, after as many of the queued bytes as leave at once.
     pub fn close(&mut self) {
         let mut cx = Context::from_waker(std::task::Waker::noop());
         if self.ended.is_none() && self.flush(&mut cx).is_ok() {

@@ -1,4 +1,4 @@
-//! A raw WebSocket: messages as the peer sent them, and for who asks the pings, pongs and close frames between them.
+//! A raw WebSocket: its messages, and on request the pings, pongs and close frames between them.
 
 use std::task::{Context, Poll};
 
@@ -8,7 +8,7 @@ use sonagi_wire::websocket::{Event, Opcode};
 use super::channel::Channel;
 use super::drive::{Ended, Env, Incoming, Link};
 use super::handshake::{self, ConnectRequest};
-use super::opened::{self, Answer, NotOpened};
+use super::opened::{self, HandshakeAnswer, NotOpened};
 use crate::net::{Failed, Net};
 
 /// A raw WebSocket.
@@ -21,33 +21,38 @@ impl WebsocketLink {
     /// Connects and upgrades. Cancel safe; without a time limit of its own.
     ///
     /// # Errors
-    /// As [`Net::dial`]; `HandshakeRefused` with the status of an answer that does not upgrade, `Protocol` for an answer that
-    /// is not a valid upgrade, `ClosedEarly`, `Reset`, and `Template` for headers that cannot be sent.
+    /// The errors of [`Net::dial`]; `HandshakeRefused` with the status of an answer that does not upgrade, `Protocol`
+    /// for an answer that is not a valid upgrade, `ClosedEarly`, `Reset`, and `Template` for headers that cannot be
+    /// sent.
     pub async fn connect(net: &Net, request: ConnectRequest) -> Result<WebsocketLink, Failed> {
         let (channel, subprotocol) = handshake::connect(net, &request).await?;
         Ok(WebsocketLink { channel, subprotocol })
     }
 
-    /// [`WebsocketLink::connect`] for who wants to see the answer. The server may choose any subprotocol or none.
+    /// [`WebsocketLink::connect`] that returns the answer, too. The server may choose any subprotocol or none.
     ///
     /// # Errors
-    /// As [`WebsocketLink::connect`], with the answer where there was one, its first kilobyte of body included.
-    pub async fn open(net: &Net, request: &ConnectRequest) -> Result<(WebsocketLink, Answer), NotOpened> {
+    /// The errors of [`WebsocketLink::connect`], with the answer if there was one, including the first kilobyte of its
+    /// body.
+    pub async fn open(
+        net: &Net,
+        request: &ConnectRequest,
+    ) -> Result<(WebsocketLink, HandshakeAnswer), NotOpened> {
         let (channel, subprotocol, answer) = opened::open(net, request).await?;
         Ok((WebsocketLink { channel, subprotocol }, answer))
     }
 
-    /// Queues a text message; the next drive writes it. Nothing once closing began.
+    /// Queues a text message; the next drive writes it. Ignored once closing began.
     pub fn send_text(&mut self, text: &str) {
         self.channel.send(Opcode::Text, text.as_bytes());
     }
 
-    /// Queues a binary message; the next drive writes it. Nothing once closing began.
+    /// Queues a binary message; the next drive writes it. Ignored once closing began.
     pub fn send_binary(&mut self, bytes: &[u8]) {
         self.channel.send(Opcode::Binary, bytes);
     }
 
-    /// Queues a ping of at most 125 bytes; the next drive writes it. Nothing once closing began.
+    /// Queues a ping of at most 125 bytes; the next drive writes it. Ignored once closing began.
     pub fn send_ping(&mut self, payload: &[u8]) {
         self.channel.send(Opcode::Ping, &payload[..payload.len().min(125)]);
     }
@@ -57,8 +62,8 @@ impl WebsocketLink {
         self.channel.close(code, reason);
     }
 
-    /// Writes what the kernel takes of what is queued, and reads nothing. `Ready`: nothing is left to write, or the connection
-    /// is gone, which the next drive tells.
+    /// Writes queued frames as far as the kernel takes them, and reads nothing. `Ready`: nothing is left to write, or
+    /// the connection is gone, which the next drive reports.
     pub fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         match self.channel.flush(cx) {
             Ok(()) if self.has_unsent() => Poll::Pending,
@@ -66,12 +71,12 @@ impl WebsocketLink {
         }
     }
 
-    /// Bytes queued that the kernel has not taken, frames' heads included.
+    /// Bytes queued that the kernel has not taken, including frames' heads.
     pub fn unsent(&self) -> usize {
         self.channel.outbox.unsent()
     }
 
-    /// What the server chose of the subprotocols offered.
+    /// The server's choice among the offered subprotocols.
     pub fn subprotocol(&self) -> Option<&str> {
         self.subprotocol.as_deref()
     }

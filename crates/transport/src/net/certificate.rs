@@ -1,12 +1,11 @@
-//! Reads the X.509 fields needed for certificates that webpki rejects (RFC 5280 §4.1): of version 1, or their own authority; and
-//! the names of one without the extension for names.
+//! Reads the X.509 fields needed for certificates that webpki rejects (RFC 5280 §4.1): those of version 1, self-issued
+//! ones, and the common names of certificates without alternative names.
 //!
-//! Not a validator: who vouches for a certificate is webpki's to say. What is read here comes from a peer; anything that is
-//! not as it should be makes it no certificate.
+//! Not a validator: webpki judges the chain. The bytes come from a peer; anything malformed makes `read` return None.
 
 use crate::calendar::days_since_1970;
 
-/// A certificate, read.
+/// A certificate's fields, borrowed from its DER.
 pub(super) struct Certificate<'a> {
     /// 1 to 3.
     pub(super) version: u8,
@@ -15,14 +14,14 @@ pub(super) struct Certificate<'a> {
     validity: &'a [u8],
     /// Its SubjectPublicKeyInfo, whole.
     pub(super) key: &'a [u8],
-    /// What kind of key that is.
+    /// The key's algorithm.
     pub(super) key_algorithm: &'a [u8],
     /// The key itself.
     pub(super) key_bits: &'a [u8],
     extensions: &'a [u8],
 }
 
-/// How an instant lies to a certificate's time.
+/// The position of an instant relative to a certificate's validity period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Validity {
     Before,
@@ -47,7 +46,7 @@ const COMMON_NAME: &[u8] = &[0x55, 0x04, 0x03];
 const ALTERNATIVE_NAMES: &[u8] = &[0x55, 0x1d, 0x11];
 
 impl<'a> Certificate<'a> {
-    /// None: this is no certificate.
+    /// Reads a DER certificate; None: it is malformed.
     pub(super) fn read(der: &'a [u8]) -> Option<Certificate<'a>> {
         let mut outer = Der(der);
         let mut certificate = Der(outer.take(SEQUENCE)?);
@@ -79,12 +78,12 @@ impl<'a> Certificate<'a> {
         Some(Certificate { version, issuer, subject, validity, key, key_algorithm, key_bits, extensions })
     }
 
-    /// Whether its issuer is its subject: it vouches for itself, as far as anybody does.
+    /// Whether its issuer is its subject.
     pub(super) fn is_self_issued(&self) -> bool {
         self.issuer == self.subject
     }
 
-    /// How an instant, in seconds since 1970, lies to its time. None: its time cannot be read.
+    /// Where an instant, in seconds since 1970, lies relative to the validity period. None: the period cannot be read.
     pub(super) fn validity(&self, now: i64) -> Option<Validity> {
         let mut both = Der(self.validity);
         let (from, until) = (instant(both.next()?)?, instant(both.next()?)?);
@@ -95,7 +94,7 @@ impl<'a> Certificate<'a> {
         })
     }
 
-    /// Whether a host goes by its common name, as OpenSSL and Node read certificates that have no alternative names.
+    /// Whether the common name covers a host, as OpenSSL and Node read certificates that have no alternative names.
     pub(super) fn is_commonly_named(&self, host: &str) -> bool {
         !self.has_alternative_names() && self.common_names().any(|name| covers(name, host))
     }
@@ -122,7 +121,7 @@ impl<'a> Certificate<'a> {
     }
 }
 
-/// Whether a certificate's name is a host's; `*.` stands for one label.
+/// Whether a certificate's name covers a host; `*.` stands for one label.
 fn covers(name: &str, host: &str) -> bool {
     match name.strip_prefix("*.") {
         Some(parent) => host.split_once('.').is_some_and(|(_, rest)| rest.eq_ignore_ascii_case(parent)),
@@ -147,7 +146,7 @@ fn instant((tag, text): (u8, &[u8])) -> Option<i64> {
     Some(day * 86_400 + part(4)? * 3600 + part(6)? * 60 + part(8)?)
 }
 
-/// What is left of a row of values in DER (X.690 §10).
+/// The rest of a sequence of values in DER (X.690 §10).
 struct Der<'a>(&'a [u8]);
 
 impl<'a> Der<'a> {
@@ -157,7 +156,7 @@ impl<'a> Der<'a> {
         let (&first, rest) = rest.split_first()?;
         let (length, rest) = match first {
             0..=0x7f => (usize::from(first), rest),
-            // More bytes than fit a length of any certificate are none.
+            // A length of more than three bytes is not that of any certificate.
             0x81..=0x83 => {
                 let (bytes, rest) = rest.split_at_checked(usize::from(first & 0x7f))?;
                 (bytes.iter().fold(0, |length, &byte| length << 8 | usize::from(byte)), rest)
@@ -201,7 +200,7 @@ mod tests {
         let der = made("localhost", &[]);
         let found = Certificate::read(&der).unwrap();
         assert_eq!((found.version, found.is_self_issued()), (3, true));
-        // One begins with the two digits of its year, the other with four.
+        // UTCTime begins with two digits of the year, GeneralizedTime with four.
         assert_eq!(instant((UTC_TIME, b"200229000000Z")), Some(1_582_934_400));
         for (now, validity) in [
             (1_582_934_399, Validity::Before),

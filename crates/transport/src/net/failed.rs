@@ -1,4 +1,4 @@
-//! What went wrong on the way to a target or back, classified for the metrics and described for the first example.
+//! Failures on the way to a target or back, classified for the metrics and described for the first example.
 
 use std::io;
 use std::net::SocketAddr;
@@ -14,23 +14,23 @@ use super::trust::Distrust;
 pub struct Failed {
     /// The class, counted.
     pub failure: Failure,
-    /// What happened, shown for the first example of its class. Of unbounded origin but bounded length (1 KiB).
+    /// The description, shown for the first example of its class; at most 1 KiB.
     pub detail: String,
-    /// What is known beyond its class.
+    /// The cause, as far as it is known beyond the class.
     pub cause: Cause,
-    /// The address that was called, where connecting to it failed.
+    /// The address, when connecting to it failed.
     pub address: Option<Box<SocketAddr>>,
 }
 
-/// What tells failures of one class apart, for who reports them by other numbers than ours.
+/// Distinguishes failures of one class, for callers that report them by other numbers than ours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cause {
-    /// Nothing more.
+    /// Nothing more is known.
     #[default]
     Unknown,
     /// The test's own rules forbid the name.
     NameRefused,
-    /// They forbid the address.
+    /// The test's own rules forbid the address.
     AddressRefused,
     /// The connection was being made.
     Dialing,
@@ -59,7 +59,7 @@ impl Failed {
         Failed { cause, ..self }
     }
 
-    /// The bytes are not of the protocol spoken.
+    /// A failure of class `Protocol`: the bytes do not follow the protocol.
     pub fn protocol(detail: impl Into<String>) -> Failed {
         Failed::new(Failure::Protocol, detail)
     }

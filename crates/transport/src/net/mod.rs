@@ -1,23 +1,23 @@
 //! How a shard reaches its targets: names, source addresses, TCP, TLS; or a pipe to a simulated server.
 //!
 //! No timeouts here: every future may be dropped at any point, and the caller knows its limit. Names are resolved once
-//! per shard and run, because a load test should measure the target and not the resolver; a target that moves during a run is
-//! not followed.
+//! per shard and run, because a load test should measure the target and not the resolver; a target that moves during a
+//! run is not followed.
 //!
 //! The decision to question: addresses of a name are tried one after another, not raced. Races hide a refusing address
 //! and double the load of connecting.
 
 mod certificate;
+mod dial_policy;
 mod failed;
-mod guide;
 mod origin;
 mod resolve;
 mod socket;
 mod tls;
 mod trust;
 
+pub use dial_policy::DialPolicy;
 pub use failed::{Cause, Failed};
-pub use guide::Guide;
 pub use origin::{Origin, wire_path};
 pub(crate) use origin::{has_scheme, push_query};
 pub use rustls::{CipherSuite, ProtocolVersion};
@@ -43,15 +43,15 @@ use tls::Tls;
 pub struct NetOptions {
     /// Whether a server's certificate must be valid.
     pub verify_certificates: bool,
-    /// Local addresses to connect from, in turn; empty: the kernel's choice.
+    /// Local addresses to connect from, in turn; empty: the kernel chooses.
     pub source_addresses: Vec<IpAddr>,
     /// Whether HTTP/2 is offered over TLS.
     pub http2: bool,
-    /// Whether HTTP clients tell how long their connections took to open.
+    /// Whether HTTP clients measure how long their connections took to open.
     pub timed: bool,
-    /// What has a say in where names lead; None: the resolver alone.
-    pub guide: Option<Arc<dyn Guide>>,
-    /// What TLS speaks and shows.
+    /// The test's rules for where names lead; None: the resolver alone.
+    pub dial_policy: Option<Arc<dyn DialPolicy>>,
+    /// TLS versions, suites and certificates.
     pub tls: TlsOptions,
 }
 
@@ -62,50 +62,50 @@ impl Default for NetOptions {
             source_addresses: Vec::new(),
             http2: true,
             timed: false,
-            guide: None,
+            dial_policy: None,
             tls: TlsOptions::default(),
         }
     }
 }
 
-/// What a TLS connection offers to speak.
+/// The protocols that a TLS connection offers by ALPN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alpn {
     /// HTTP/1.1 only: what a WebSocket needs.
     Http1,
-    /// HTTP/2, then HTTP/1.1; HTTP/1.1 only when [`NetOptions::http2`] says so.
+    /// HTTP/2, then HTTP/1.1; HTTP/1.1 only unless [`NetOptions::http2`].
     Http2,
 }
 
-/// How far a connection is that is being made.
+/// The stage of a connection being made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialing {
-    /// Its name is looked up.
+    /// The name is being looked up.
     Begun,
     /// The name has an address.
     Resolved,
-    /// TCP is there; with TLS, its handshake follows.
+    /// TCP is established; with TLS, its handshake follows.
     Connected,
     /// Bytes can be sent.
     Ready,
 }
 
-/// How long the parts of opening a connection took, in µs: every connection keeps its own.
+/// The durations of the parts of opening a connection, in µs; kept with every connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Opening {
-    /// Until the name had an address; next to nothing where the shard knew it already.
+pub struct OpeningTimes {
+    /// The name lookup, in µs; close to 0 when the shard knew the name already.
     pub name_us: u32,
-    /// TCP's handshake.
+    /// TCP's handshake, in µs.
     pub tcp_us: u32,
-    /// TLS's handshake; 0 without.
+    /// TLS's handshake, in µs; 0 without TLS.
     pub tls_us: u32,
 }
 
-/// A shard's way out. Lives on one thread.
+/// A shard's connector to its targets. Lives on one thread.
 pub struct Net {
     route: Route,
-    /// What HTTP connections of this shard read into, one at a time; made when first needed. Not the links' buffer: that one is
-    /// lent to a link for its whole drive, and a link that polls reads by HTTP meanwhile.
+    /// The read buffer of the shard's HTTP connections, used by one at a time and allocated at first use. Not the
+    /// links' buffer: that one is lent to a link for its whole drive, and a polling link reads by HTTP meanwhile.
     scratch: RefCell<Vec<u8>>,
 }
 
@@ -121,7 +121,7 @@ const SIMULATED_PIPE: usize = 64 * 1024;
 pub const SCRATCH: usize = 64 * 1024;
 
 impl Net {
-    /// Real sockets.
+    /// Connects over real sockets.
     ///
     /// # Errors
     /// `TlsFailed` when TLS cannot be set up at all.
@@ -131,13 +131,13 @@ impl Net {
         Ok(Net { route: Route::Real(Box::new(real)), scratch: RefCell::default() })
     }
 
-    /// Pipes: each dial hands the far end to `server` (which usually spawns a local task). Origins are not looked at, and
-    /// TLS is taken as plain.
+    /// Connects by pipes: each dial hands the far end to `server` (which usually spawns a local task). Origins are
+    /// ignored, and TLS is taken as plain.
     pub fn simulated(server: impl Fn(DuplexStream) + 'static) -> Net {
         Net { route: Route::Simulated(Box::new(server)), scratch: RefCell::default() }
     }
 
-    /// The buffer to read into. To be given back before anything is awaited: all connections of the shard share it.
+    /// The shard's read buffer. It must be returned before anything is awaited: all connections of the shard share it.
     pub(crate) fn scratch(&self) -> RefMut<'_, Vec<u8>> {
         let mut scratch = self.scratch.borrow_mut();
         if scratch.is_empty() {
@@ -150,12 +150,12 @@ impl Net {
     ///
     /// # Errors
     /// `NameNotResolved`, `ConnectRefused`, `ConnectTimeout` (the kernel's), `ConnectFailed`, `GeneratorExhausted`,
-    /// `TlsFailed`, `NotTls`, those of certificates, `Reset`.
+    /// `TlsFailed`, `NotTls`, the certificate failures, `Reset`.
     pub async fn dial(&self, origin: &Origin, alpn: Alpn) -> Result<Socket, Failed> {
         self.dial_noting(origin, alpn, &|_| {}).await
     }
 
-    /// [`Net::dial`] for who wants to know how far it is.
+    /// [`Net::dial`], which reports each stage to `note`.
     pub(crate) async fn dial_noting(
         &self,
         origin: &Origin,
@@ -171,7 +171,7 @@ impl Net {
         Ok(socket)
     }
 
-    /// Whether clients are to tell how long connections took to open.
+    /// Whether clients measure how long connections took to open.
     pub(crate) fn is_timed(&self) -> bool {
         matches!(&self.route, Route::Real(real) if real.options.timed)
     }
@@ -212,28 +212,28 @@ impl Real {
     }
 
     async fn connect(&self, origin: &Origin, note: &dyn Fn(Dialing)) -> Result<TcpStream, Failed> {
-        if let Some(guide) = &self.options.guide {
-            return self.connect_guided(&**guide, origin, note).await;
+        if let Some(policy) = &self.options.dial_policy {
+            return self.connect_by_policy(&**policy, origin, note).await;
         }
         let name = self.resolver.resolve(origin).await?;
         note(Dialing::Resolved);
         self.connect_by(&name, origin, name.addresses()).await
     }
 
-    async fn connect_guided(
+    async fn connect_by_policy(
         &self,
-        guide: &dyn Guide,
+        policy: &dyn DialPolicy,
         origin: &Origin,
         note: &dyn Fn(Dialing),
     ) -> Result<TcpStream, Failed> {
-        let name = match guide.lead(&origin.host, origin.port)? {
+        let name = match policy.fixed_address(&origin.host, origin.port)? {
             Some(address) => Rc::new(Name::of(address)),
             None => self.resolver.resolve(origin).await?,
         };
-        let addresses = guide.order(name.found());
+        let addresses = policy.order(name.found());
         note(Dialing::Resolved);
         for address in &addresses {
-            guide.allow(address.ip())?;
+            policy.allow(address.ip())?;
         }
         self.connect_by(&name, origin, addresses).await
     }

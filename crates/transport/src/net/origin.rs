@@ -1,8 +1,7 @@
-//! Where a URL leads: scheme, host and port, and the path as it goes on the wire.
+//! URLs: scheme, host and port, and the path in the form it is sent in.
 //!
 //! Not a general URL library: it reads absolute URLs and makes their paths safe to send, by percent-encoding what may
-//! not appear raw. It never re-encodes what is encoded already. Whose rules an address follows, Go's or Node's, front
-//! ends know.
+//! not appear raw. It never encodes twice. Go's or Node's rules for addresses belong to the front ends.
 
 use std::fmt;
 
@@ -10,7 +9,7 @@ use sonagi_measure::outcome::Failure;
 
 use super::Failed;
 
-/// Where connections go.
+/// The end of a connection: host, port, and whether TLS is spoken.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Origin {
     /// A name or an address, lower case, IPv6 without brackets.
@@ -151,7 +150,7 @@ fn push_encoded(byte: u8, out: &mut String) {
     out.push(char::from(DIGITS[usize::from(byte & 15)]));
 }
 
-/// A text in a message, cut so that it cannot fill the screen.
+/// A text for an error message, cut so that it cannot fill the screen.
 struct Shortened<'a>(&'a str);
 
 impl fmt::Debug for Shortened<'_> {

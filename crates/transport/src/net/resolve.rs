@@ -1,4 +1,4 @@
-//! Names to addresses, once per shard: a thousand users who arrive together ask the resolver once.
+//! Name resolution, once per shard: a thousand users who arrive together ask the resolver once.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -13,11 +13,11 @@ use super::{Failed, Origin};
 /// Names asked for so far; a failed answer is not kept.
 #[derive(Default)]
 pub(super) struct Resolver {
-    names: RefCell<HashMap<(String, u16), Answer>>,
+    names: RefCell<HashMap<(String, u16), Resolution>>,
 }
 
 /// One name's answer, perhaps still awaited.
-type Answer = Rc<OnceCell<Rc<Name>>>;
+type Resolution = Rc<OnceCell<Rc<Name>>>;
 
 /// Distinct names (with ports) one shard remembers; a script that makes up more of them asks again each time.
 const MAX_NAMES: usize = 1024;
@@ -29,7 +29,7 @@ pub(super) struct Name {
 }
 
 impl Name {
-    /// What needs no asking.
+    /// An address in place of a name: it needs no resolver.
     pub(super) fn of(address: SocketAddr) -> Name {
         Name { addresses: Box::new([address]), preferred: Cell::new(0) }
     }

@@ -1,4 +1,4 @@
-//! One connection's bytes, whatever carries them.
+//! A connection's bytes, over TCP, TLS or a pipe.
 
 use std::io;
 use std::net::SocketAddr;
@@ -20,17 +20,17 @@ pub enum Socket {
     Simulated(DuplexStream),
 }
 
-/// What two peers agreed on for TLS, by the names of its standards (`TLSv1_3`, `TLS13_AES_128_GCM_SHA256`).
+/// The negotiated TLS parameters, by the names of the standards (`TLSv1_3`, `TLS13_AES_128_GCM_SHA256`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Secured {
-    /// Of the protocol.
+    /// The protocol version.
     pub version: rustls::ProtocolVersion,
-    /// What it is encrypted by.
+    /// The cipher suite.
     pub suite: rustls::CipherSuite,
 }
 
 impl Socket {
-    /// What TLS agreed on; None without.
+    /// The negotiated TLS parameters; None without TLS.
     pub fn secured(&self) -> Option<Secured> {
         let Socket::Tls(stream) = self else { return None };
         let session = stream.get_ref().1;
@@ -40,7 +40,7 @@ impl Socket {
         })
     }
 
-    /// Whom it leads to; None where nothing real does.
+    /// The peer's address; None for a simulated pipe.
     pub fn peer(&self) -> Option<SocketAddr> {
         match self {
             Socket::Plain(stream) => stream.peer_addr().ok(),

@@ -1,8 +1,8 @@
 //! TLS settings: one set per shard, shared by its connections so that sessions resume.
 //!
-//! The decision to question: `rejectUnauthorized: false` accepts every certificate (the server must still own the key of
-//! the one it shows). A load test of a staging system with a self-signed certificate is an ordinary wish, and the author
-//! asked for it by name.
+//! The decision to question: `rejectUnauthorized: false` accepts every certificate (the server must still own the key
+//! of the one it shows). A load test of a staging system with a self-signed certificate is an ordinary wish, and the
+//! author asked for it by name.
 
 use std::sync::Arc;
 
@@ -18,16 +18,16 @@ use tokio_rustls::client::TlsStream;
 use super::trust::Trust;
 use super::{Alpn, Failed, Origin};
 
-/// What TLS speaks and shows.
+/// TLS versions, suites and certificates.
 #[derive(Clone, Debug)]
 pub struct TlsOptions {
-    /// The only versions spoken; None: all that are known here, 1.2 and 1.3.
+    /// The only versions offered; None: all supported ones, 1.2 and 1.3.
     pub versions: Option<Vec<rustls::ProtocolVersion>>,
-    /// The only suites offered; None: all that are known here.
+    /// The only suites offered; None: all supported ones.
     pub suites: Option<Vec<rustls::CipherSuite>>,
-    /// Shown to servers that ask who calls: the first whose hosts fit.
+    /// Client certificates, shown to servers that ask for one: the first whose hosts fit.
     pub identities: Vec<Identity>,
-    /// Who vouches for servers, or is one; None: whom this machine trusts.
+    /// Trusted authorities and server certificates; None: this machine's trust store.
     pub authorities: Option<Vec<CertificateDer<'static>>>,
     /// Whether a server may go by the common name of a certificate that has no other names.
     pub common_names: bool,
@@ -48,21 +48,21 @@ impl Default for TlsOptions {
 /// A client's certificate.
 #[derive(Clone, Debug)]
 pub struct Identity {
-    /// Its certificate and those that vouch for it, in PEM.
+    /// The certificate and its chain, in PEM.
     pub certificates: String,
     /// Its private key, in PEM.
     pub key: String,
-    /// The hosts it is for, `*.` before some; empty: all.
+    /// The hosts it is for, which may begin with `*.`; empty: all.
     pub hosts: Vec<String>,
 }
 
-/// Connectors for what we offer by ALPN; both share one session store.
+/// Connectors by the ALPN offer; both share one session store.
 struct Connectors {
     http1: TlsConnector,
     http2: TlsConnector,
 }
 
-/// Connectors by who is called: without a certificate of our own, and with each.
+/// Connectors by the target's host: without a client certificate, and with each.
 pub(super) struct Tls {
     nameless: Connectors,
     named: Vec<(Vec<String>, Connectors)>,
@@ -142,7 +142,7 @@ impl Connectors {
 }
 
 impl Identity {
-    /// Whether it can be shown: certificate and key are PEM, and the key is the certificate's.
+    /// Checks that it can be shown: certificate and key are PEM, and the key is the certificate's.
     ///
     /// # Errors
     /// `TlsFailed`, with what is wrong in words.

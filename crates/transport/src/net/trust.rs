@@ -1,11 +1,11 @@
-//! Whether a server's certificate is accepted, and why not, in terms a reader knows.
+//! Whether a server's certificate is accepted, and if not, why.
 //!
-//! webpki judges chains. Two things it declines are accepted here as OpenSSL, curl and Node do: a certificate that is itself
-//! among those this machine trusts (what `openssl req -x509` makes is an authority, and no end entity to webpki), and a host
-//! that goes by the common name of a certificate without alternative names.
+//! webpki judges chains. Two kinds of certificates it declines are accepted here as OpenSSL, curl and Node do: one that
+//! is itself among those this machine trusts (`openssl req -x509` makes an authority, which webpki does not take for an
+//! end entity), and one without alternative names whose common name is the host.
 //!
-//! The decision to question: whoever turns verification off accepts every certificate that has a key, of version 1 too. The
-//! server must still own that key.
+//! The decision to question: with verification off, every certificate that has a key is accepted, also one of version
+//! 1. The server must still own that key.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,20 +22,20 @@ use rustls::{
 
 use super::certificate::{Certificate, Validity};
 
-/// Why nobody vouches for a certificate.
+/// The reason a certificate is not trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Distrust {
     /// It is its own issuer.
     SelfSigned,
-    /// An authority came along that is its own issuer.
+    /// The chain ends in an untrusted authority that is its own issuer.
     RootUntrusted,
-    /// It came alone.
+    /// The certificate came without a chain, and its issuer is unknown.
     IssuerUnknown,
-    /// Others came along.
+    /// The certificate came with a chain that leads to no trusted authority.
     ChainIncomplete,
-    /// It is of version 1.
+    /// The certificate is of version 1.
     Version,
-    /// It cannot be an end entity's.
+    /// The certificate cannot be an end entity's.
     Unfit,
 }
 
@@ -66,7 +66,7 @@ impl From<Distrust> for Error {
     }
 }
 
-/// What accepts servers' certificates.
+/// Decides which server certificates are accepted.
 #[derive(Debug)]
 pub(super) struct Trust {
     provider: Arc<CryptoProvider>,
@@ -77,7 +77,7 @@ pub(super) struct Trust {
 #[derive(Debug)]
 struct Authorities {
     roots: RootCertStore,
-    /// As they are, for a server that shows one of them.
+    /// The trusted certificates themselves, for a server that shows one of them.
     certificates: Vec<CertificateDer<'static>>,
     common_names: bool,
 }
@@ -88,7 +88,8 @@ impl Trust {
         Trust { provider, authorities: None }
     }
 
-    /// Accepts those that these vouch for, or that are among them; hosts by common names where they are to count.
+    /// Accepts certificates that the authorities vouch for, and the authorities' own; common names count where they are
+    /// to.
     pub(super) fn of(
         provider: Arc<CryptoProvider>,
         certificates: Vec<CertificateDer<'static>>,
@@ -105,7 +106,7 @@ impl Trust {
 }
 
 impl Authorities {
-    /// Whether somebody vouches for it, or it is trusted itself.
+    /// Checks that an authority vouches for the certificate, or that it is trusted itself.
     fn check_chain(
         &self,
         found: &Certificate<'_>,

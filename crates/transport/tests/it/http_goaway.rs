@@ -1,4 +1,5 @@
-//! HTTP/2 servers that go away, and those that refuse single requests: what they have not looked at is sent again.
+//! HTTP/2 servers that go away, and those that refuse single requests: requests that they have not processed are sent
+//! again.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -25,11 +26,11 @@ const INTERNAL_ERROR: u32 = 2;
 const REFUSED_STREAM: u32 = 7;
 
 /// A server's side of HTTP/2 (RFC 9113 §4), frame by frame.
-struct Peer {
+struct Http2Peer {
     stream: TlsStream<TcpStream>,
 }
 
-impl Peer {
+impl Http2Peer {
     async fn write(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
         let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
         let head = [&length[1..], &[kind, flags], &stream.to_be_bytes()].concat();
@@ -64,19 +65,19 @@ impl Peer {
     }
 }
 
-/// What the server saw, and what a client got.
+/// The server's connections and streams, and a client's answers.
 type Seen = Rc<RefCell<Vec<(usize, u32)>>>;
 
 /// Serves each connection by `serving`, which is given its number.
 async fn http2<F: Future<Output = ()> + 'static>(
-    serving: impl Fn(usize, Peer, Seen) -> F + 'static,
+    serving: impl Fn(usize, Http2Peer, Seen) -> F + 'static,
 ) -> (Origin, Seen) {
     let (tls, seen, serving) = (acceptor(&["h2"]), Seen::default(), Rc::new(serving));
     let noted = Rc::clone(&seen);
     let origin = serve(move |number, stream| {
         let (tls, noted, serving) = (tls.clone(), Rc::clone(&noted), Rc::clone(&serving));
         async move {
-            let mut peer = Peer { stream: tls.accept(stream).await.unwrap() };
+            let mut peer = Http2Peer { stream: tls.accept(stream).await.unwrap() };
             peer.stream.read_exact(&mut [0; 24]).await.unwrap();
             peer.write(SETTINGS, 0, 0, &[]).await;
             serving(number, peer, noted).await;
@@ -90,7 +91,7 @@ fn pooled(net: &Rc<Net>, pool: &Rc<Pool>) -> Client {
     Client::new(Rc::clone(net), Some(Rc::clone(pool)), Rc::new(At::default))
 }
 
-/// So many requests at once over one connection of a pool.
+/// This many requests at once over one connection of a pool.
 async fn at_once(origin: &Origin, requests: usize) -> Vec<Result<Response, Failed>> {
     let (net, pool) = (net(), Rc::new(Pool::new(1)));
     let mut users = tokio::task::JoinSet::new();
@@ -142,7 +143,7 @@ fn a_connection_that_goes_away_is_given_no_more_requests_and_finishes_those_it_h
                 let first = peer.request().await.unwrap();
                 seen.borrow_mut().push((number, first));
                 if number == 0 {
-                    // As servers do that are replaced: first nothing is left out, then what came since.
+                    // Like servers being replaced: first nothing is left out, then requests since the notice.
                     peer.go_away(u32::MAX >> 1, NO_ERROR).await;
                     asked.send(()).unwrap();
                     let finishing = finishing.borrow_mut().take().unwrap();

@@ -126,7 +126,8 @@ fn a_kept_connection_that_spoke_unasked_is_replaced_before_the_request() {
     });
 }
 
-/// What breaks a kept connection before the request left it does not matter: here what is not even TLS.
+/// A kept connection that breaks before the request was sent is replaced, whatever broke it: here bytes that are not
+/// even TLS.
 #[test]
 fn a_kept_connection_that_breaks_tls_while_idle_is_replaced() {
     local(async {

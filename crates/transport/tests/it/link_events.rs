@@ -1,11 +1,12 @@
-//! WebSockets for who wants to see everything: the handshake's answer, pings, pongs, and close frames with their codes.
+//! WebSockets with everything that can be seen: the handshake's answer, pings, pongs, and close frames with their
+//! codes.
 
 use std::task::{Context, Waker};
 
 use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
 use sonagi_transport::link::{
-    Answer, Ended, Env, Link, NotOpened, Present, SCRATCH, WebsocketEvent, WebsocketLink,
+    Ended, Env, HandshakeAnswer, Link, NotOpened, Present, SCRATCH, WebsocketEvent, WebsocketLink,
 };
 use sonagi_transport::net::Origin;
 use sonagi_wire::websocket::Opcode;
@@ -14,7 +15,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use crate::link::{frame, read_frame, request};
 use crate::net_servers::{answering, local, net, read_head, serve, upgrade};
 
-/// What a link tells until its connection ends, and how it ends.
+/// The events of a link until its connection ends, and its end.
 async fn told(link: &mut WebsocketLink) -> (Vec<String>, Ended) {
     let mut seen = Vec::new();
     let mut scratch = vec![0; SCRATCH];
@@ -42,7 +43,7 @@ async fn not_opened(origin: &Origin) -> NotOpened {
     }
 }
 
-fn header<'a>(answer: &'a Answer, name: &str) -> Option<&'a [u8]> {
+fn header<'a>(answer: &'a HandshakeAnswer, name: &str) -> Option<&'a [u8]> {
     answer.headers.get(name)
 }
 

@@ -76,7 +76,7 @@ fn interim_answers_come_before_the_one_that_upgrades() {
                 let head = read_head(&mut stream).await;
                 let answer = format!("{HINTS}{}", upgrade(&head, ""));
                 let answer = [answer.as_bytes(), b"\x81\x02hi"].concat();
-                // As one, and cut within the second of them.
+                // In one part, or cut within the second answer.
                 let (first, rest) = answer.split_at(if parts == 1 { answer.len() } else { HINTS.len() - 5 });
                 stream.write_all(first).await.unwrap();
                 stream.write_all(rest).await.unwrap();

@@ -1,4 +1,4 @@
-//! Polls of scripted servers: what an answer brings, how a held request ends, and what ends the connection.
+//! Polls of scripted servers: the contents of answers, the end of held requests, and of connections.
 
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json_path::JsonPath;
 use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
-use sonagi_transport::link::{Cursor, PollField, PollLink, PollRequest, Rhythm};
+use sonagi_transport::link::{PollCursor, PollField, PollLink, PollRequest, Rhythm};
 use sonagi_transport::net::{Failed, Origin};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -22,7 +22,7 @@ fn request(origin: &Origin) -> PollRequest {
         path: "/location/long/g?x=1".into(),
         headers: vec![("authorization".into(), "Bearer x".into())],
         cookie: Some("sid=1".into()),
-        cursor: Some(Cursor { from, parameter: "after".into() }),
+        cursor: Some(PollCursor { from, parameter: "after".into() }),
         more: None,
         after: None,
         rhythm: Rhythm::Held(Duration::from_secs(25)),
@@ -41,8 +41,8 @@ async fn open(request: PollRequest) -> Result<Driven, Failed> {
     Ok(Driven::new(link))
 }
 
-/// Answers the n-th request in these words, or holds it when there are none for it; hangs up where they are to be followed
-/// by nothing. The heads it was sent.
+/// Answers the n-th request in these words, or holds it when there are none; hangs up after an answer with `true`.
+/// Returns the heads of the requests.
 async fn scripted(answers: Vec<(String, bool)>) -> (Origin, Rc<RefCell<Vec<String>>>) {
     let heads = Rc::<RefCell<Vec<String>>>::default();
     let noted = Rc::clone(&heads);

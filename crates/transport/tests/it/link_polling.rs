@@ -16,14 +16,14 @@ use crate::link::{frame, read_frame};
 use crate::link_socketio::{link, open};
 use crate::net_servers::{header, local, read_head, serve, upgrade};
 
-/// A scripted Engine.IO server with one session, and what it saw.
+/// A scripted Engine.IO server with one session, and its record.
 struct Server {
-    state: RefCell<State>,
+    state: RefCell<ServerState>,
     changed: Notify,
 }
 
 #[derive(Default)]
-struct State {
+struct ServerState {
     max_payload: usize,
     /// Packets for the client, in their polling form.
     out: VecDeque<String>,
@@ -42,7 +42,7 @@ struct State {
 
 impl Server {
     async fn start(probe_answer: Option<&'static str>) -> (Rc<Server>, Origin) {
-        let state = State { max_payload: 1_000_000, probe_answer, ..State::default() };
+        let state = ServerState { max_payload: 1_000_000, probe_answer, ..ServerState::default() };
         let server = Rc::new(Server { state: state.into(), changed: Notify::new() });
         let serving = server.clone();
         let origin = serve(move |_, stream| serving.clone().connection(stream)).await;
@@ -58,7 +58,7 @@ impl Server {
         self.state.borrow().received.clone()
     }
 
-    /// What a Socket.IO server does with a packet.
+    /// Answers a packet as a Socket.IO server does.
     fn take(&self, packet: &str) {
         self.state.borrow_mut().received.push(packet.to_owned());
         if packet.starts_with("40") {

@@ -41,7 +41,8 @@ pub(crate) fn link(driven: &mut Driven) -> &mut SocketioLink {
 const HANDSHAKE: &str =
     r#"0{"sid":"s1","upgrades":[],"pingInterval":300,"pingTimeout":200,"maxPayload":1000000}"#;
 
-/// A WebSocket server that opens the session, says these packets, and hands over what it was told until the end.
+/// A WebSocket server that opens the session, sends these packets, and hands over the packets it received until the
+/// end.
 async fn websocket_server(
     packets: &'static [&'static str],
 ) -> (Origin, tokio::sync::mpsc::UnboundedReceiver<(u8, Vec<u8>)>) {

@@ -27,7 +27,7 @@ async fn open(origin: &Origin, transport: SocketioTransport) -> Driven {
     Driven::new(link)
 }
 
-/// A WebSocket server that says all this at once and hands over what it is told.
+/// A WebSocket server that sends all frames at once and hands over those it received.
 async fn websocket_server(frames: &'static [(Opcode, &'static str)]) -> (Origin, UnboundedReceiver<Vec<u8>>) {
     let (told, heard) = tokio::sync::mpsc::unbounded_channel();
     let origin = serve(move |_, mut stream| {
@@ -121,7 +121,7 @@ fn the_heartbeat_is_ours_and_a_server_that_answers_none_counts_as_dead() {
     });
 }
 
-/// A server of polling bodies, and of an upgrade at the end of them.
+/// A server of polling bodies, with an upgrade after them.
 #[derive(Default)]
 struct Polls {
     /// Bodies with their content types, one a poll.

@@ -3,7 +3,7 @@
 use sonagi_measure::outcome::Failure;
 use sonagi_transport::link::{ConnectRequest, StompAck, StompBody, StompLink, StompRequest};
 
-use crate::link_stomp::{Peer, link, pipes, request};
+use crate::link_stomp::{StompPeer, link, pipes, request};
 use crate::net_servers::{Driven, header, local};
 
 const CONNECT: &str = r#"["CONNECT\naccept-version:1.0,1.1,1.2\nhost:simulated\n\n\u0000"]"#;
@@ -14,10 +14,10 @@ fn wrapped(path: &str) -> StompRequest {
     StompRequest { websocket, sockjs: true, ..request() }
 }
 
-async fn open(request: &StompRequest) -> (Driven, Peer) {
+async fn open(request: &StompRequest) -> (Driven, StompPeer) {
     let (net, mut streams) = pipes();
     let serving = async {
-        let mut peer = Peer::accept(streams.recv().await.unwrap()).await;
+        let mut peer = StompPeer::accept(streams.recv().await.unwrap()).await;
         peer.says("o").await;
         assert_eq!(peer.hears().await, CONNECT);
         peer.says("h").await;
@@ -109,7 +109,7 @@ fn a_session_is_opened_once() {
     local(async {
         let (net, mut streams) = pipes();
         let serving = async {
-            let mut peer = Peer::accept(streams.recv().await.unwrap()).await;
+            let mut peer = StompPeer::accept(streams.recv().await.unwrap()).await;
             peer.says("o").await;
             assert_eq!(peer.hears().await, CONNECT);
             peer.says("o").await;

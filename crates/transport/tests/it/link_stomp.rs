@@ -1,4 +1,4 @@
-//! STOMP sessions over raw WebSockets: against scripted peers, whose bytes are cut everywhere.
+//! STOMP sessions over raw WebSockets, with scripted peers whose bytes are cut everywhere.
 
 use std::rc::Rc;
 use std::task::{Context, Waker};
@@ -33,18 +33,18 @@ pub(crate) fn request() -> StompRequest {
 }
 
 /// The far end of a link.
-pub(crate) struct Peer {
+pub(crate) struct StompPeer {
     stream: DuplexStream,
     pub(crate) head: String,
 }
 
-impl Peer {
-    pub(crate) async fn accept(mut stream: DuplexStream) -> Peer {
+impl StompPeer {
+    pub(crate) async fn accept(mut stream: DuplexStream) -> StompPeer {
         let head = read_head(&mut stream).await;
         let chosen = header(&head, "sec-websocket-protocol").and_then(|offered| offered.split(", ").next());
         let chosen = chosen.map_or(String::new(), |name| format!("Sec-WebSocket-Protocol: {name}\r\n"));
         stream.write_all(upgrade(&head, &chosen).as_bytes()).await.unwrap();
-        Peer { stream, head }
+        StompPeer { stream, head }
     }
 
     /// The next message.
@@ -74,10 +74,10 @@ pub(crate) fn pipes() -> (Rc<Net>, UnboundedReceiver<DuplexStream>) {
 }
 
 /// Opens a session with a server that answers CONNECT with this, and gives what it was asked with.
-async fn opening(request: &StompRequest, answers: &[&str]) -> (Result<Driven, Failed>, Peer, String) {
+async fn opening(request: &StompRequest, answers: &[&str]) -> (Result<Driven, Failed>, StompPeer, String) {
     let (net, mut streams) = pipes();
     let serving = async {
-        let mut peer = Peer::accept(streams.recv().await.unwrap()).await;
+        let mut peer = StompPeer::accept(streams.recv().await.unwrap()).await;
         let connect = peer.hears().await;
         for answer in answers {
             peer.says(answer).await;
@@ -88,7 +88,7 @@ async fn opening(request: &StompRequest, answers: &[&str]) -> (Result<Driven, Fa
     (link.map(Driven::new), peer, connect)
 }
 
-pub(crate) async fn open(request: &StompRequest, connected: &str) -> (Driven, Peer) {
+pub(crate) async fn open(request: &StompRequest, connected: &str) -> (Driven, StompPeer) {
     let (link, peer, _) = opening(request, &[connected]).await;
     (link.unwrap(), peer)
 }
@@ -153,7 +153,7 @@ fn a_scripts_headers_join_ours_and_those_without_a_value_are_left_out() {
     });
 }
 
-/// What a server says, and how a caller sees it.
+/// A server's frames, and the caller's view of them.
 const SAID: &str = "\n\nMESSAGE\nsubscription:sub-0\nmessage-id:1\ndestination:/topic/a\\cb\n\n비\0\n\
     RECEIPT\nreceipt-id:7\n\n\0\
     MESSAGE\ndestination:/topic/b\ncontent-length:3\nmessage-id:2\nsubscription:sub-1\n\na\0b\0\n\n\
@@ -180,7 +180,7 @@ fn frames_cut_anywhere_and_several_in_a_message_are_the_same_to_the_caller() {
         let (net, mut streams) = pipes();
         let asked = request();
         let serving = async {
-            let mut peer = Peer::accept(streams.recv().await.unwrap()).await;
+            let mut peer = StompPeer::accept(streams.recv().await.unwrap()).await;
             peer.hears().await;
             let mut bytes = frame(Opcode::Text, connected(StompVersion::V1_1).as_bytes());
             bytes.extend(frame(Opcode::Binary, SAID.as_bytes()));

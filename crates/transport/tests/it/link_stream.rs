@@ -1,4 +1,4 @@
-//! Bytes over TCP: what goes out and comes in, and how a stream ends.
+//! Bytes over TCP: sent, received, and the end of a stream.
 
 use std::cell::Cell;
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! Reaching targets, or saying why not.
+//! Connecting to targets, and reasons for failing.
 
 use std::cell::RefCell;
 use std::net::IpAddr;

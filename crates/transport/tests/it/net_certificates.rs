@@ -1,4 +1,4 @@
-//! Certificates: who is let in, who is not, and how that is told.
+//! Certificates: accepted and rejected ones, and the reasons given.
 
 use std::sync::Arc;
 
@@ -64,7 +64,8 @@ fn authority(common_name: &str) -> CertificateParams {
     params
 }
 
-/// What `openssl req -x509 -subj /CN=localhost` makes: an authority without alternative names that is its own issuer.
+/// `openssl req -x509 -subj /CN=localhost` makes such a certificate: an authority without alternative names that is its
+/// own issuer.
 #[test]
 fn a_self_signed_certificate_is_accepted_where_it_is_trusted_and_named_where_it_is_not() {
     local(async {

@@ -121,7 +121,7 @@ impl Driven {
         connection.poll_drive(cx, &mut env, &mut |incoming| seen.extend(words(incoming)))
     }
 
-    /// Drives until this holds or the connection ends.
+    /// Drives until the condition holds or the connection ends.
     pub(crate) async fn until(&mut self, mut done: impl FnMut(&mut Driven) -> bool) {
         poll_fn(|cx| match self.poll(cx) {
             Poll::Ready(ended) => panic!("ended early: {ended:?} after {:?}", self.seen),
@@ -131,13 +131,13 @@ impl Driven {
         .await;
     }
 
-    /// Drives until so many messages were seen.
+    /// Drives until this many messages were seen.
     pub(crate) async fn messages(&mut self, count: usize) -> &[String] {
         self.until(|driven| driven.seen.len() >= count).await;
         &self.seen
     }
 
-    /// Drives until everything is with the kernel.
+    /// Drives until the kernel has taken everything.
     pub(crate) async fn sent(&mut self) {
         self.until(|driven| !driven.connection.has_unsent()).await;
     }

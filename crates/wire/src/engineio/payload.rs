@@ -99,8 +99,8 @@ pub(super) fn push_counted(packet: &str, body: &mut String) {
     body.push_str(packet);
 }
 
-/// The packets of a binary polling body of protocol 3 (`application/octet-stream`), lazily. Nothing follows an error; an empty
-/// body has no packets.
+/// The packets of a binary polling body of protocol 3 (`application/octet-stream`), lazily. Nothing follows an error;
+/// an empty body has no packets.
 pub fn binary_payload(body: &[u8]) -> BinaryPayload<'_> {
     BinaryPayload { rest: body }
 }
@@ -147,8 +147,8 @@ impl<'a> Iterator for BinaryPayload<'a> {
     }
 }
 
-/// A binary polling body of protocol 3, for receivers that did not ask for base64 (`b64=1`). Each packet's bytes are the same
-/// wherever they stand.
+/// A binary polling body of protocol 3, for receivers that did not ask for base64 (`b64=1`). Each packet's bytes are
+/// the same wherever they stand.
 pub fn encode_binary_payload<'a>(packets: impl IntoIterator<Item = &'a Packet<'a>>) -> Vec<u8> {
     let (mut body, mut text, mut bytes) = (Vec::new(), String::new(), Vec::new());
     for packet in packets {

@@ -1,4 +1,4 @@
-//! What the two versions of the protocol do differently, in one place.
+//! The differences between the protocol's two versions, in one place.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -22,8 +22,8 @@ const MESSAGE: u8 = 4;
 pub enum Version {
     /// `EIO=3`: Socket.IO 1 and 2.
     ///
-    /// Servers of Socket.IO 1 write characters beyond ASCII in a polling body as UTF-8 *twice*, under the same number; that
-    /// is not undone, because nothing tells it from text that looks so.
+    /// Servers of Socket.IO 1 write characters beyond ASCII in a polling body as UTF-8 *twice*, under the same number;
+    /// that is not undone, because nothing tells it from text that looks so.
     Three = 3,
     /// `EIO=4`: Socket.IO 3 and 4.
     #[default]
@@ -45,13 +45,13 @@ impl Version {
         self as u8
     }
 
-    /// Whether the heartbeat is the client's: it pings every `pingInterval`, and the server is dead that has answered with
-    /// nothing for `pingTimeout`.
+    /// Whether the heartbeat is the client's: it pings every `pingInterval`, and the server is dead that has answered
+    /// with nothing for `pingTimeout`.
     pub fn client_pings(self) -> bool {
         self == Version::Three
     }
 
-    /// One WebSocket text frame's packet.
+    /// Decodes the packet of a WebSocket text frame.
     ///
     /// # Errors
     /// [`PacketError`], never `Handshake`.
@@ -82,7 +82,7 @@ impl Version {
         }
     }
 
-    /// One WebSocket binary frame's packet.
+    /// Decodes the packet of a WebSocket binary frame.
     ///
     /// # Errors
     /// [`PacketError::Empty`] and [`PacketError::BinaryType`], in protocol 3 only.
@@ -132,14 +132,14 @@ impl Version {
         out.extend_from_slice(bytes);
     }
 
-    /// The packets of a polling body, lazily. Nothing follows an error. Protocol 3 has packets of no length, which count as
-    /// nothing: `0:` is a body without packets. Its binary form is read by [`super::binary_payload`].
+    /// The packets of a polling body, lazily. Nothing follows an error. Protocol 3 has packets of no length, which
+    /// count as nothing: `0:` is a body without packets. Its binary form is read by [`super::binary_payload`].
     pub fn payload(self, body: &str) -> Payload<'_> {
         Payload::new(self, body)
     }
 
-    /// Appends a packet in its text form to a polling body. In protocol 3 what is appended does not depend on the body: it
-    /// may be written once and shared by all who receive the packet.
+    /// Appends a packet in its text form to a polling body. In protocol 3 what is appended does not depend on the body:
+    /// it may be written once and shared by all who receive the packet.
     pub fn append(self, packet: &str, body: &mut String) {
         match self {
             Version::Three => payload::push_counted(packet, body),
@@ -152,7 +152,8 @@ impl Version {
         }
     }
 
-    /// A polling body. Without packets it is `0:` in protocol 3, and empty in 4, which no receiver accepts: send a noop.
+    /// A polling body. Without packets it is `0:` in protocol 3, and empty in 4, which no receiver accepts: send a
+    /// noop.
     pub fn encode_payload<'a>(self, packets: impl IntoIterator<Item = &'a Packet<'a>>) -> String {
         let mut body = String::new();
         let mut text = String::new();

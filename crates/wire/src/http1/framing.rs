@@ -2,7 +2,7 @@
 
 use super::Violation;
 
-/// What the headers seen so far say of the body and of the connection.
+/// The body's and the connection's framing, as far as the headers read so far tell it.
 #[derive(Default)]
 pub(super) struct Framing {
     length: Option<u64>,
@@ -17,7 +17,7 @@ pub(super) struct Framing {
 
 /// Where a body ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Body {
+pub(super) enum BodyFraming {
     None,
     Length(u64),
     Chunked,
@@ -47,8 +47,8 @@ impl Framing {
             }
             16 if name.eq_ignore_ascii_case("content-encoding") => self.is_coded = true,
             17 if name.eq_ignore_ascii_case("transfer-encoding") => {
-                // Empty elements of a list mean nothing (RFC 9110 §5.6.1.2), and `identity`, which older servers send, says that
-                // there is no coding. Over several headers the last coding decides.
+                // Empty elements of a list mean nothing (RFC 9110 §5.6.1.2), and `identity`, which older servers send,
+                // says that there is no coding. Over several headers the last coding decides.
                 for coding in tokens(value) {
                     if !coding.is_empty() && !coding.eq_ignore_ascii_case(b"identity") {
                         self.chunked = Some(coding.eq_ignore_ascii_case(b"chunked"));
@@ -60,19 +60,20 @@ impl Framing {
         Ok(())
     }
 
-    /// The body's framing, and whether the connection outlives it. `bodiless`: the request and the status leave no room for a body.
-    pub(super) fn judge(&self, is_http_1_0: bool, bodiless: bool) -> Result<(Body, bool), Violation> {
+    /// The body's framing, and whether the connection outlives it. `bodiless`: the request and the status leave no room
+    /// for a body.
+    pub(super) fn judge(&self, is_http_1_0: bool, bodiless: bool) -> Result<(BodyFraming, bool), Violation> {
         let persists = !self.says_close && (!is_http_1_0 || self.says_keep_alive);
         if self.chunked.is_some() && is_http_1_0 {
             return Err(Violation::Transfer);
         }
         Ok(match (self.chunked, self.length) {
-            _ if bodiless => (Body::None, persists),
+            _ if bodiless => (BodyFraming::None, persists),
             // With a length beside it somebody on the way may have read another message than we do (§6.1).
-            (Some(true), length) => (Body::Chunked, persists && length.is_none()),
-            (Some(false), _) | (None, None) => (Body::UntilEnd, false),
-            (None, Some(0)) => (Body::None, persists),
-            (None, Some(length)) => (Body::Length(length), persists),
+            (Some(true), length) => (BodyFraming::Chunked, persists && length.is_none()),
+            (Some(false), _) | (None, None) => (BodyFraming::UntilEnd, false),
+            (None, Some(0)) => (BodyFraming::None, persists),
+            (None, Some(length)) => (BodyFraming::Length(length), persists),
         })
     }
 }

@@ -1,7 +1,7 @@
 //! A response's headers, kept as the few bytes they are.
 
-/// Headers in the order they came. A response's are one allocation, or none when none are kept; lookups are linear, because a
-/// load test looks at one or two of a response's headers, and mostly at none.
+/// Headers in the order they came. A response's are one allocation, or none when none are kept; lookups are linear,
+/// because a load test looks at one or two of a response's headers, and mostly at none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Headers {
     /// `name:value\n` again and again: a name holds no colon, a value no line feed.

@@ -1,21 +1,21 @@
-//! One response, fed as its bytes come.
+//! A push reader of one response: the bytes are fed as they arrive.
 
 use std::mem::MaybeUninit;
 
 use super::chunks::Chunks;
-use super::framing::{Body, Framing};
+use super::framing::{BodyFraming, Framing};
 use super::{Headers, MAX_HEAD, MAX_HEADERS, Violation};
 
-/// So few bytes cannot hold a status line and a header: they are always looked at, so that what is not HTTP is refused at once
-/// even when no line of it ever ends.
+/// The minimum bytes of a status line and a header. So many are always looked at: bytes that are not HTTP are refused
+/// at once, even if no line of them ever ends.
 const SHORT: usize = 64;
 
 /// The most reserved for a body because its length was announced; longer ones grow as they come.
 const RESERVED_BODY: u64 = 1 << 20;
 
-/// What the request was, as far as the response's framing depends on it.
+/// The kind of request, as far as the response's framing depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum RequestKind {
     /// A HEAD: the response has no body whatever its headers say.
     Head,
     /// A CONNECT: a 2xx turns the connection into a tunnel.
@@ -24,23 +24,23 @@ pub enum Asked {
     Other,
 }
 
-/// What of a response is kept beyond its status and its sizes.
+/// The parts of a response to keep, beyond its status and its sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keep {
-    /// All headers. Without it they are kept only when one of them sets a cookie, leads elsewhere (a 3xx with Location), or
-    /// says how a body that is kept is coded.
+    /// All headers. Without it they are kept only when one of them sets a cookie, leads elsewhere (a 3xx with
+    /// Location), or says how a body that is kept is coded.
     pub headers: bool,
-    /// So many bytes of the body.
+    /// The most bytes of the body to keep.
     pub body: usize,
 }
 
-/// Reads one response. Feed it until it is done or refuses; however the bytes are cut, the response is the same. What follows
-/// it on the connection is noticed only if it is fed along.
+/// Reads one response. Feed it until it is done or refuses; however the bytes are cut, the response is the same. What
+/// follows it on the connection is noticed only if it is fed along.
 #[derive(Debug)]
 pub struct Reader {
-    asked: Asked,
+    asked: RequestKind,
     keep: Keep,
-    place: Place,
+    state: ReadState,
     /// A head that has not arrived whole.
     partial: Vec<u8>,
     /// Bytes of heads read, interim ones included.
@@ -50,21 +50,21 @@ pub struct Reader {
     pub status: u16,
     /// The words beside the status code, if headers are kept.
     pub reason: Box<str>,
-    /// What was kept of the headers.
+    /// The kept headers.
     pub headers: Headers,
-    /// What was kept of the body.
+    /// The kept part of the body.
     pub body: Vec<u8>,
     /// The body's size as it came, without chunk framing.
     pub body_bytes: u64,
 }
 
-/// What takes a body's bytes as they come.
-type Sink<'a> = &'a mut dyn FnMut(&[u8]);
+/// Receives a body's bytes as they arrive.
+type BodySink<'a> = &'a mut dyn FnMut(&[u8]);
 
 #[derive(Debug)]
-enum Place {
+enum ReadState {
     Head,
-    /// So many bytes to go, at least one.
+    /// This many bytes remain, at least one.
     Length(u64),
     Chunked(Chunks),
     UntilEnd,
@@ -77,11 +77,11 @@ pub struct CutShort;
 
 impl Reader {
     /// For the response to such a request.
-    pub fn new(asked: Asked, keep: Keep) -> Reader {
+    pub fn new(asked: RequestKind, keep: Keep) -> Reader {
         Reader {
             asked,
             keep,
-            place: Place::Head,
+            state: ReadState::Head,
             partial: Vec::new(),
             head_bytes: 0,
             is_reusable: true,
@@ -100,11 +100,11 @@ impl Reader {
 
     /// Whether the response is whole.
     pub fn is_done(&self) -> bool {
-        matches!(self.place, Place::Done)
+        matches!(self.state, ReadState::Done)
     }
 
-    /// Whether the connection can carry another request: the response is done, the server means to go on, and not a byte came
-    /// that nobody asked for.
+    /// Whether the connection can carry another request: the response is done, the server means to go on, and not a
+    /// byte came that nobody asked for.
     pub fn is_reusable(&self) -> bool {
         self.is_done() && self.is_reusable
     }
@@ -117,31 +117,32 @@ impl Reader {
         self.advance(bytes, None)
     }
 
-    /// [`Reader::feed`] for a body that is used as it comes: its bytes go to `on` without the framing, and none are kept.
+    /// [`Reader::feed`] for a body that is used as it comes: its bytes go to `on` without the framing, and none are
+    /// kept.
     ///
     /// # Errors
-    /// As [`Reader::feed`], after what came before was handed over.
+    /// Like [`Reader::feed`], with the body's bytes going to `on`.
     pub fn feed_to(&mut self, bytes: &[u8], on: &mut dyn FnMut(&[u8])) -> Result<(), Violation> {
         self.advance(bytes, Some(on))
     }
 
     #[inline]
-    fn advance(&mut self, mut bytes: &[u8], mut on: Option<Sink<'_>>) -> Result<(), Violation> {
+    fn advance(&mut self, mut bytes: &[u8], mut on: Option<BodySink<'_>>) -> Result<(), Violation> {
         loop {
-            if matches!(self.place, Place::Done) {
+            if matches!(self.state, ReadState::Done) {
                 self.is_reusable &= bytes.is_empty();
                 return Ok(());
             }
             if bytes.is_empty() {
                 return Ok(());
             }
-            let taken = match &mut self.place {
-                Place::Head => self.feed_head(bytes)?,
-                Place::Length(left) => {
+            let taken = match &mut self.state {
+                ReadState::Head => self.feed_head(bytes)?,
+                ReadState::Length(left) => {
                     let taken = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
                     *left -= taken as u64;
                     if *left == 0 {
-                        self.place = Place::Done;
+                        self.state = ReadState::Done;
                     }
                     self.body_bytes += taken as u64;
                     match &mut on {
@@ -150,7 +151,7 @@ impl Reader {
                     }
                     taken
                 }
-                Place::Chunked(chunks) => {
+                ReadState::Chunked(chunks) => {
                     let (body, body_bytes, limit) = (&mut self.body, &mut self.body_bytes, self.keep.body);
                     let taken = chunks.feed(bytes, |data| {
                         *body_bytes += data.len() as u64;
@@ -160,11 +161,11 @@ impl Reader {
                         }
                     })?;
                     if chunks.is_over() {
-                        self.place = Place::Done;
+                        self.state = ReadState::Done;
                     }
                     taken
                 }
-                Place::UntilEnd => {
+                ReadState::UntilEnd => {
                     self.body_bytes += bytes.len() as u64;
                     match &mut on {
                         Some(on) => on(bytes),
@@ -172,7 +173,7 @@ impl Reader {
                     }
                     bytes.len()
                 }
-                Place::Done => 0,
+                ReadState::Done => 0,
             };
             bytes = &bytes[taken..];
         }
@@ -184,15 +185,15 @@ impl Reader {
     /// `Ok(Err(CutShort))`: the response is not whole. A violation: what there is of it is no response.
     pub fn end(&mut self) -> Result<Result<(), CutShort>, Violation> {
         self.is_reusable = false;
-        match self.place {
-            Place::UntilEnd => self.place = Place::Done,
-            Place::Done => {}
-            Place::Head => {
+        match self.state {
+            ReadState::UntilEnd => self.state = ReadState::Done,
+            ReadState::Done => {}
+            ReadState::Head => {
                 let partial = std::mem::take(&mut self.partial);
                 self.parse(&partial)?;
                 return Ok(Err(CutShort));
             }
-            Place::Length(_) | Place::Chunked(_) => return Ok(Err(CutShort)),
+            ReadState::Length(_) | ReadState::Chunked(_) => return Ok(Err(CutShort)),
         }
         Ok(Ok(()))
     }
@@ -259,8 +260,8 @@ impl Reader {
         for header in response.headers.iter() {
             framing.note(header.name, header.value)?;
         }
-        let tunnels = status == 101 || self.asked == Asked::Connect && (200..300).contains(&status);
-        let bodiless = tunnels || self.asked == Asked::Head || matches!(status, 204 | 304);
+        let tunnels = status == 101 || self.asked == RequestKind::Connect && (200..300).contains(&status);
+        let bodiless = tunnels || self.asked == RequestKind::Head || matches!(status, 204 | 304);
         let (body, persists) = framing.judge(response.version == Some(0), bodiless)?;
         self.is_reusable = persists && !tunnels;
         self.status = status;
@@ -275,14 +276,14 @@ impl Reader {
             self.headers = Headers::with_capacity(bytes);
             response.headers.iter().for_each(|header| self.headers.push(header.name, header.value));
         }
-        self.place = match body {
-            Body::None => Place::Done,
-            Body::Length(length) => {
+        self.state = match body {
+            BodyFraming::None => ReadState::Done,
+            BodyFraming::Length(length) => {
                 self.body.reserve_exact(length.min(RESERVED_BODY).min(self.keep.body as u64) as usize);
-                Place::Length(length)
+                ReadState::Length(length)
             }
-            Body::Chunked => Place::Chunked(Chunks::new()),
-            Body::UntilEnd => Place::UntilEnd,
+            BodyFraming::Chunked => ReadState::Chunked(Chunks::new()),
+            BodyFraming::UntilEnd => ReadState::UntilEnd,
         };
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! What a server can do wrong, one variant a rule.
+//! The mistakes a server can make, one variant per rule.
 
 use super::{MAX_HEAD, MAX_HEADERS};
 
@@ -46,7 +46,7 @@ pub enum Violation {
 }
 
 impl Violation {
-    /// What is wrong with a head that begins so.
+    /// The violation in a head that begins with these bytes.
     #[cold]
     pub(super) fn at(head: &[u8], error: httparse::Error) -> Violation {
         // An alert, or a handshake (RFC 8446 §5.1).

@@ -15,7 +15,7 @@ pub struct Assembler {
 pub struct Assembled {
     /// The text part.
     pub packet: Packet<'static>,
-    /// As many as `packet.attachments`.
+    /// The received attachments, `packet.attachments` of them.
     pub attachments: Vec<Vec<u8>>,
 }
 
@@ -29,7 +29,7 @@ impl Assembler {
     /// are awaited.
     ///
     /// # Errors
-    /// As [`Revision::decode`]; and [`PacketError::TextBetweenAttachments`] while attachments are awaited.
+    /// The errors of [`Revision::decode`]; and [`PacketError::TextBetweenAttachments`] while attachments are awaited.
     pub fn text<'a>(&mut self, text: &'a str) -> Result<Option<Packet<'a>>, PacketError> {
         self.refuse_text()?;
         let packet = self.revision.decode(text)?;

@@ -8,7 +8,7 @@ use super::Revision;
 /// The attachments one packet may announce unless the caller says otherwise: the reference decoder's default.
 pub const MAX_ATTACHMENTS: usize = 10;
 
-/// What a packet is.
+/// The type of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Asks for a namespace, or grants it; carries an object or nothing.
@@ -19,8 +19,8 @@ pub enum Kind {
     Event = 2,
     /// The answer to an event with an id; carries an array.
     Ack = 3,
-    /// A namespace is refused; carries an object. In protocol 4 it is ERROR: any JSON or nothing, also for a namespace that was
-    /// granted.
+    /// A namespace is refused; carries an object. In protocol 4 it is ERROR: any JSON or nothing, also for a namespace
+    /// that was granted.
     ConnectError = 4,
     /// An event whose array holds placeholders for binary attachments.
     BinaryEvent = 5,
@@ -51,7 +51,7 @@ impl Kind {
 /// The text part of a packet. `data` is raw JSON ("" when absent), validated only as far as its first byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packet<'a> {
-    /// What the packet is.
+    /// The packet's type.
     pub kind: Kind,
     /// The namespace, `/` when the packet names none.
     pub namespace: Cow<'a, str>,
@@ -97,7 +97,7 @@ pub enum PacketError {
     /// More attachments than the decoder was told to accept.
     #[error("socket.io packet may have at most {limit} attachments, got {announced}")]
     TooManyAttachments {
-        /// What the packet announced; `usize::MAX` stands for anything larger too.
+        /// The packet's announced count; `usize::MAX` also stands for anything larger.
         announced: usize,
         /// The decoder's limit.
         limit: usize,

@@ -1,4 +1,4 @@
-//! What the two protocols mean differently by the same text.
+//! The same text, where the two protocols give it different meanings.
 
 use super::packet::read;
 use super::{Kind, Packet, PacketError};
@@ -17,13 +17,13 @@ use super::{Kind, Packet, PacketError};
 /// ```
 /// use sonagi_wire::socketio::{Kind, Packet, Revision, encode};
 ///
-/// // A client of Socket.IO 2 waits for `/` to be granted, then asks for another namespace.
+/// A client of Socket.IO 2 waits for `/` to be granted, then asks for another namespace.
 /// let granted = Revision::Four.decode("0")?;
 /// assert!(granted.kind == Kind::Connect && Revision::Four.grants_main_unasked());
 /// let mut frame = String::from("4");
 /// encode(&Packet::connect_with_query("/admin", "token=1"), &mut frame);
 /// assert_eq!(frame, "40/admin?token=1,");
-/// // Its server takes the two apart.
+/// Its server takes the two apart.
 /// assert_eq!(Revision::Four.decode(&frame[1..])?.namespace_and_query(), ("/admin", Some("token=1")));
 /// # Ok::<(), sonagi_wire::socketio::PacketError>(())
 /// ```
@@ -50,7 +50,7 @@ impl Revision {
         read(text, self)
     }
 
-    /// What the payload must begin with, in the words of [`PacketError::Payload`].
+    /// The required beginning of the payload, in the words of [`PacketError::Payload`].
     pub(super) fn payload_rule(self, kind: Kind) -> &'static str {
         match (self, kind) {
             (Revision::Five, Kind::Connect) => "an object or nothing",

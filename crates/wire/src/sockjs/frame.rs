@@ -1,4 +1,4 @@
-//! What a server sends: `o`, `h`, `a["…"]` and `c[code,"reason"]`.
+//! A server's frames: `o`, `h`, `a["…"]` and `c[code,"reason"]`.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ pub const OPEN: &str = "o";
 /// The server's heartbeat.
 pub const HEARTBEAT: &str = "h";
 
-/// One frame of a server: a WebSocket message, or a line of an `xhr` body.
+/// A server's frame: a WebSocket message, or a line of an `xhr` body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Frame<'a> {
     /// The session is open.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memchr2};
 
-/// What a client sent that is no message. The words of the two variants are those a server answers `xhr_send` with (500).
+/// Invalid input from a client. The variants' texts are a server's answers to `xhr_send` (status 500).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PayloadError {
     /// An empty body. (An empty WebSocket message is ignored instead.)
@@ -18,13 +18,13 @@ pub enum PayloadError {
 /// The messages of an array, each unescaped when it is taken. The array was checked as a whole before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Messages<'a> {
-    /// What follows the last quote that was read; sound JSON.
+    /// The input after the last quote that was read; sound JSON.
     rest: &'a str,
 }
 
 impl<'a> Messages<'a> {
-    /// Reads the body of an `xhr_send`, or a client's WebSocket message: an array of strings, or one string alone. No limit
-    /// of their number is needed: nothing is kept, and the text has its own limit.
+    /// Reads the body of an `xhr_send`, or a client's WebSocket message: an array of strings, or one string alone. No
+    /// limit of their number is needed: nothing is kept, and the text has its own limit.
     ///
     /// # Errors
     /// [`PayloadError`].
@@ -116,8 +116,8 @@ pub fn messages<'m>(messages: impl IntoIterator<Item = &'m str>, out: &mut Vec<u
 
 /// Appends `text` as the inside of a JSON string. What is escaped piece by piece is escaped as a whole.
 ///
-/// Beside what JSON asks for, these are escaped because browsers mangle them on some transports: U+200C–200F, U+2028–202F,
-/// U+2060–206F and U+FFF0–FFFF.
+/// Beside what JSON asks for, these are escaped because browsers mangle them on some transports: U+200C–200F,
+/// U+2028–202F, U+2060–206F and U+FFF0–FFFF.
 pub fn escape(text: &str, out: &mut Vec<u8>) {
     out.reserve(text.len() + 8);
     let bytes = text.as_bytes();

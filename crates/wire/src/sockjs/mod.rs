@@ -1,12 +1,13 @@
 //! SockJS 0.3.3: its frames, what clients send, the info document, and which path is what.
 //!
-//! Transports `websocket`, `xhr` and `xhr_streaming`; the older ones (iframes, JSONP) are known by path only. Sessions, their
-//! time-outs and which of two receivers wins are not here: they need a clock.
+//! Transports `websocket`, `xhr` and `xhr_streaming`; the older ones (iframes, JSONP) are known by path only. Sessions,
+//! their time-outs and which of two receivers wins are not here: they need a clock.
 //!
-//! The decision to question: messages are read by our own small JSON reader. They are arrays of strings and nothing else, and
-//! a STOMP frame in one always needs unescaping (its NUL does): into a buffer the caller keeps, not into a new string each.
+//! The decision to question: messages are read by our own small JSON reader. They are arrays of strings and nothing
+//! else, and a STOMP frame in one always needs unescaping (its NUL does): into a buffer the caller keeps, not into a
+//! new string each.
 //!
-//! What a client does with a WebSocket message:
+//! How a client handles a WebSocket message:
 //! ```
 //! use sonagi_wire::sockjs::{Frame, decode};
 //! let mut buffer = String::new(); // kept for all connections
@@ -18,7 +19,7 @@
 //! # Ok::<(), sonagi_wire::sockjs::FrameError>(())
 //! ```
 //!
-//! What a service does with a message that is the same for many but for its head: the rest is escaped once.
+//! How a service encodes a message that differs between receivers in its head only: the rest is escaped once.
 //! ```
 //! use sonagi_wire::sockjs::{escape, messages};
 //! let mut shared = Vec::new();

@@ -1,4 +1,4 @@
-//! Which path under the service's prefix is what.
+//! Paths under the service's prefix, and their meanings.
 
 /// How a session's messages travel, by the last part of its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,11 +11,11 @@ pub enum Transport {
     XhrStreaming,
     /// `xhr_send`: a POST with a client's messages.
     XhrSend,
-    /// One that is known but not spoken here: `eventsource`, `htmlfile`, `jsonp`, `jsonp_send`.
+    /// A transport that is known but unsupported: `eventsource`, `htmlfile`, `jsonp`, `jsonp_send`.
     Other,
 }
 
-/// What a path means.
+/// The meaning of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Path<'a> {
     /// The prefix alone: answer 200 with [`Path::GREETING`].

@@ -4,7 +4,7 @@ use memchr::memchr;
 
 use super::frame::{self, Frame, FrameError};
 
-/// What an `xhr_streaming` response begins with, for browsers that hold back the first bytes: 2,048 `h` and LF.
+/// The beginning of an `xhr_streaming` response, for browsers that hold back the first bytes: 2,048 `h` and LF.
 pub const PRELUDE: &[u8; 2049] = &{
     let mut prelude = [b'h'; 2049];
     prelude[2048] = b'\n';
@@ -42,8 +42,8 @@ impl Stream {
         Stream { partial: Vec::new(), max_line: max_line.max(PRELUDE.len() as u32 - 1), failed: false }
     }
 
-    /// Decodes `input` and calls `on` for each frame in order; a prelude is passed over. After an error further input is
-    /// ignored.
+    /// Decodes `input` and calls `on` for each frame in order; a prelude is passed over. After an error further input
+    /// is ignored.
     ///
     /// # Errors
     /// The first [`StreamError`], after the frames that came before it. Neither depends on how the stream was cut.

@@ -5,8 +5,8 @@
 //! | nothing | nowhere | a line: the fast path, borrowed from the input |
 //! | the byte order mark | `mark` | its next byte, or a line that begins with what was taken for it |
 //! | a CR | `after_cr` | perhaps its LF; the line is over already |
-//! | a line | `Held::line` | the rest of the line |
-//! | an event | `Held::block` | another field, or the blank line that dispatches it |
+//! | a line | `Unfinished::line` | the rest of the line |
+//! | an event | `Unfinished::block` | another field, or the blank line that dispatches it |
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ pub const MAX_ID: usize = 1024;
 
 const MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// What the decoder hands over, borrowed from the input where possible.
+/// An item of the stream, borrowed from the input where possible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Item<'a> {
     /// A dispatched event.
@@ -26,7 +26,7 @@ pub enum Item<'a> {
     Retry(u64),
 }
 
-/// One event. Its data is borrowed from the input when the event came whole in one piece and has one data line.
+/// An event. Its data is borrowed from the input when the event came whole in one piece and has one data line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event<'a> {
     /// The event's type, `message` when the server gave none.
@@ -64,7 +64,7 @@ pub enum Violation {
 /// Decodes one stream. 48 bytes and the last id between events.
 #[derive(Debug)]
 pub struct Decoder {
-    held: Option<Box<Held>>,
+    held: Option<Box<Unfinished>>,
     last_id: String,
     max_event: usize,
     /// Bytes of the byte order mark seen; its length once it is decided.
@@ -73,17 +73,17 @@ pub struct Decoder {
     is_over: bool,
 }
 
-/// What an input left unfinished.
+/// The unfinished end of the input.
 #[derive(Debug, Default)]
-struct Held {
-    block: Block<'static>,
+struct Unfinished {
+    block: EventFields<'static>,
     /// A line without its end.
     line: Vec<u8>,
 }
 
 /// The fields of an event that is not dispatched yet.
 #[derive(Debug, Default)]
-struct Block<'a> {
+struct EventFields<'a> {
     /// None without a data line: then nothing is dispatched.
     data: Option<Cow<'a, [u8]>>,
     name: Option<Cow<'a, [u8]>>,
@@ -91,7 +91,8 @@ struct Block<'a> {
 }
 
 impl Decoder {
-    /// `max_event` bounds a line, and an event's joined data, in bytes. A half-read event holds at most three times that.
+    /// `max_event` bounds a line, and an event's joined data, in bytes. A half-read event holds at most three times
+    /// that.
     pub fn new(max_event: usize) -> Decoder {
         Decoder { held: None, last_id: String::new(), max_event, mark: 0, after_cr: false, is_over: false }
     }
@@ -101,8 +102,8 @@ impl Decoder {
         &self.last_id
     }
 
-    /// Begins another stream, after a reconnect: the last id stays (the specification's buffer begins empty, and a second break
-    /// before the first new id would lose the place), everything unfinished is forgotten.
+    /// Begins another stream, after a reconnect: the last id stays (the specification's buffer begins empty, and a
+    /// second break before the first new id would lose the place), everything unfinished is forgotten.
     pub fn restart(&mut self) {
         *self = Decoder { last_id: std::mem::take(&mut self.last_id), ..Decoder::new(self.max_event) };
     }
@@ -112,8 +113,8 @@ impl Decoder {
         self.held.is_none()
     }
 
-    /// Decodes `bytes` and calls `on` for each item in order. After a violation further input is ignored. The stream's end
-    /// needs no call: an event without its blank line is discarded.
+    /// Decodes `bytes` and calls `on` for each item in order. After a violation further input is ignored. The stream's
+    /// end needs no call: an event without its blank line is discarded.
     ///
     /// # Errors
     /// [`Violation`], after the items before it were handed over.
@@ -138,7 +139,7 @@ impl Decoder {
         if rest.is_empty() {
             return Ok(());
         }
-        let mut block = Block::default();
+        let mut block = EventFields::default();
         if let Some(mut held) = self.held.take() {
             if !held.line.is_empty() {
                 let end = line_end(rest);
@@ -166,7 +167,7 @@ impl Decoder {
         }
         self.check(rest.len())?;
         if !rest.is_empty() || !block.is_empty() {
-            self.held = Some(Box::new(Held { block: block.into_owned(), line: rest.to_vec() }));
+            self.held = Some(Box::new(Unfinished { block: block.into_owned(), line: rest.to_vec() }));
         }
         Ok(())
     }
@@ -177,7 +178,7 @@ impl Decoder {
             if found != wanted {
                 if self.mark > 0 {
                     let line = MARK[..usize::from(self.mark)].to_vec();
-                    self.held = Some(Box::new(Held { block: Block::default(), line }));
+                    self.held = Some(Box::new(Unfinished { block: EventFields::default(), line }));
                 }
                 self.mark = MARK.len() as u8;
                 break;
@@ -188,7 +189,7 @@ impl Decoder {
         bytes
     }
 
-    /// What follows the line that ends at `end`: behind CR LF, LF or CR.
+    /// The input after the line that ends at `end`: behind CR LF, LF or CR.
     fn behind_line<'a>(&mut self, bytes: &'a [u8], end: usize) -> &'a [u8] {
         let rest = &bytes[end + 1..];
         if bytes[end] == b'\n' {
@@ -205,7 +206,7 @@ impl Decoder {
     /// Takes a line that is not blank (§9.2.6); `keep` makes what of it must outlive the line.
     fn field<'a, 'l>(
         &self,
-        block: &mut Block<'a>,
+        block: &mut EventFields<'a>,
         line: &'l [u8],
         keep: impl Fn(&'l [u8]) -> Cow<'a, [u8]>,
         on: &mut impl FnMut(Item<'_>),
@@ -240,7 +241,7 @@ impl Decoder {
         Ok(())
     }
 
-    fn dispatch(&mut self, block: Block<'_>, on: &mut impl FnMut(Item<'_>)) {
+    fn dispatch(&mut self, block: EventFields<'_>, on: &mut impl FnMut(Item<'_>)) {
         if let Some(id) = &block.id {
             self.last_id.clear();
             self.last_id.push_str(&String::from_utf8_lossy(id));
@@ -254,14 +255,14 @@ impl Decoder {
     }
 }
 
-impl Block<'_> {
+impl EventFields<'_> {
     fn is_empty(&self) -> bool {
         self.data.is_none() && self.name.is_none() && self.id.is_none()
     }
 
-    fn into_owned(self) -> Block<'static> {
+    fn into_owned(self) -> EventFields<'static> {
         let owned = |field: Option<Cow<'_, [u8]>>| field.map(|field| Cow::Owned(field.into_owned()));
-        Block { data: owned(self.data), name: owned(self.name), id: owned(self.id) }
+        EventFields { data: owned(self.data), name: owned(self.name), id: owned(self.id) }
     }
 }
 

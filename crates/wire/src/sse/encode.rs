@@ -49,7 +49,7 @@ impl Message<'_> {
     /// The event alone, to be shared by all who receive it.
     ///
     /// # Errors
-    /// As [`Message::encode`].
+    /// The errors of [`Message::encode`].
     pub fn to_bytes(&self) -> Result<Bytes, Unwritable> {
         let mut out = Vec::new();
         self.encode(&mut out)?;

@@ -19,7 +19,7 @@ pub enum AckMode {
     /// Not at all.
     #[default]
     Auto,
-    /// One acknowledges all before it.
+    /// An acknowledgement covers all messages before it, too.
     Client,
     /// Each for itself, from 1.1 on.
     ClientIndividual,
@@ -49,7 +49,7 @@ impl AckMode {
     }
 }
 
-/// What names a message when it is acknowledged.
+/// The id that acknowledges a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AckId<'a> {
     /// 1.0 and 1.1.
@@ -64,7 +64,7 @@ pub enum AckId<'a> {
 }
 
 impl<'a> AckId<'a> {
-    /// What acknowledges this MESSAGE; None when it says (1.2) that it needs no acknowledgement.
+    /// The id that acknowledges this MESSAGE; None when it says (1.2) that it needs no acknowledgement.
     ///
     /// # Errors
     /// A missing or wrong header.
@@ -75,7 +75,7 @@ impl<'a> AckId<'a> {
         AckId::message(message).map(Some)
     }
 
-    /// What this ACK or NACK acknowledges.
+    /// The id that this ACK or NACK acknowledges.
     ///
     /// # Errors
     /// A missing or wrong header.

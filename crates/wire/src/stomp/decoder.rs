@@ -9,18 +9,18 @@
 use memchr::memchr;
 
 use super::frame::{Command, Frame};
-use super::scan::{Limits, Rules, Scan};
+use super::scan::{Limits, Scan, ScanRules};
 use super::side::Side;
 use super::version::{Version, Versions};
 use super::violation::Violation;
 
-/// What the decoder hands over.
+/// A decoded frame or heart-beat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event<'a> {
     /// A whole frame.
     Frame(Frame<'a>),
-    /// An end of line between frames. It may be one that its sender puts behind each frame, as the grammar allows; both are
-    /// signs of life.
+    /// An end of line between frames. It may be one that its sender puts behind each frame, as the grammar allows; both
+    /// are signs of life.
     HeartBeat,
 }
 
@@ -42,8 +42,8 @@ struct Partial {
 }
 
 impl Decoder {
-    /// `side` is ours; `versions` are those we speak: a server takes the highest the client's CONNECT shares with them, a
-    /// client refuses a CONNECTED outside them.
+    /// `side` is ours; `versions` are those we speak: a server takes the highest the client's CONNECT shares with them,
+    /// a client refuses a CONNECTED outside them.
     pub fn new(side: Side, versions: Versions, limits: Limits) -> Decoder {
         Decoder { partial: None, limits, side, versions, version: None, after_cr: false, failed: false }
     }
@@ -68,8 +68,8 @@ impl Decoder {
         Ok(())
     }
 
-    /// The session's version, once CONNECT (or CONNECTED) settled it. None after a CONNECT that shares none with us: the
-    /// server answers with ERROR and its own versions.
+    /// The session's version, once CONNECT (or CONNECTED) settled it. None after a CONNECT that shares none with us:
+    /// the server answers with ERROR and its own versions.
     pub fn version(&self) -> Option<Version> {
         self.version
     }
@@ -173,7 +173,7 @@ impl Decoder {
         Ok(())
     }
 
-    fn rules(&self) -> Rules {
-        Rules { side: self.side, version: self.version, limits: self.limits }
+    fn rules(&self) -> ScanRules {
+        ScanRules { side: self.side, version: self.version, limits: self.limits }
     }
 }

@@ -4,8 +4,8 @@ use super::escape;
 use super::frame::Command;
 use super::version::Version;
 
-/// A header that the frame's version has no way to carry: a line end in 1.0 or in a frame that connects, a CR in 1.1, a NUL
-/// in any, an empty name. Nothing of the frame was written.
+/// A header that the frame's version has no way to carry: a line end in 1.0 or in a frame that connects, a CR in 1.1, a
+/// NUL in any, an empty name. Nothing of the frame was written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("stomp {} must be able to say header {name:?}, got a character it has no escape for", .version.name())]
 pub struct Unwritable {
@@ -76,7 +76,7 @@ impl<'o> Writer<'o> {
     /// Ends the frame without a body.
     ///
     /// # Errors
-    /// As [`Writer::body`].
+    /// The errors of [`Writer::body`].
     pub fn end(self) -> Result<(), Unwritable> {
         self.out.extend_from_slice(b"\n\0");
         self.finish()
@@ -93,7 +93,7 @@ impl<'o> Writer<'o> {
     }
 }
 
-/// One header line; None when the version cannot say it.
+/// Writes a header line; None when the version has no escape for it.
 pub(super) fn write_header(
     name: &str,
     value: &str,

@@ -7,8 +7,8 @@ use memchr::memchr;
 use super::version::Version;
 use super::violation::Violation;
 
-/// Undoes a header's escapes, borrowing when it has none. `version` is the one whose escapes apply; None for frames that
-/// never escape.
+/// Undoes a header's escapes, borrowing when it has none. `version` is the one whose escapes apply; None for frames
+/// that never escape.
 pub(super) fn unescape(raw: &[u8], version: Option<Version>) -> Result<Cow<'_, str>, Violation> {
     let text = simdutf8::basic::from_utf8(raw).map_err(|_| Violation::Utf8)?;
     let Some(version) = version.filter(|version| *version != Version::V1_0) else { return Ok(text.into()) };

@@ -9,7 +9,7 @@ use super::side::Side;
 use super::version::Version;
 use super::violation::Violation;
 
-/// What a frame is.
+/// A frame's command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
     /// Opens a session.
@@ -74,7 +74,7 @@ impl Command {
         all
     };
 
-    /// As the frame's first line says it.
+    /// The frame's first line.
     pub fn name(self) -> &'static str {
         NAMES[self as usize].0
     }
@@ -110,9 +110,10 @@ impl Command {
 /// A frame, borrowed from the input or from what the decoder put together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame<'a> {
-    /// What the frame is.
+    /// The frame's command.
     pub command: Command,
-    /// The version its headers are read by: for CONNECT and CONNECTED the one the session gets, 1.0 where none is settled.
+    /// The version its headers are read by: for CONNECT and CONNECTED the one the session gets, 1.0 where none is
+    /// settled.
     pub version: Version,
     /// The header lines, each with its LF.
     pub(super) head: &'a [u8],
@@ -121,8 +122,8 @@ pub struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// The first value of the header as it lies in the frame, still escaped; in 1.0 without the spaces around it. For what
-    /// is only compared.
+    /// The first value of the header as it lies in the frame, still escaped; in 1.0 without the spaces around it. For
+    /// what is only compared.
     #[inline]
     pub fn raw(&self, name: &str) -> Option<&'a [u8]> {
         // An escape gives LF, CR, a colon or a backslash. A name with none of them is found as it is written.
@@ -150,7 +151,7 @@ impl<'a> Frame<'a> {
     /// A header the command demands.
     ///
     /// # Errors
-    /// As [`Frame::header`], and [`Violation::HeaderMissing`].
+    /// The errors of [`Frame::header`], and [`Violation::HeaderMissing`].
     pub fn required(&self, name: &'static str) -> Result<Cow<'a, str>, Violation> {
         self.header(name)?.ok_or(Violation::HeaderMissing { command: self.command, name })
     }
@@ -214,7 +215,7 @@ pub(super) fn raw<'a>(head: &'a [u8], name: &[u8], padding: Padding) -> Option<&
     None
 }
 
-/// What surrounds a value on its line without being part of it.
+/// Characters around a value on its line that are no part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Padding {
     /// 1.1: nothing; a CR is data.

@@ -1,4 +1,5 @@
-//! The arithmetic of heart-beats (1.1, 1.2 Heart-beating). Times in milliseconds; sending and missing them needs a clock.
+//! The arithmetic of heart-beats (1.1, 1.2 Heart-beating). Times in milliseconds; sending and missing them needs a
+//! clock.
 
 use super::violation::Violation;
 
@@ -11,7 +12,7 @@ pub struct HeartBeat {
     pub wants: u32,
 }
 
-/// What two ends do after both declared themselves, seen from one of them. None is never.
+/// The agreed heart-beats of two ends, seen from one of them. None: never.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Agreed {
     /// We send something at least this often, in milliseconds.
@@ -42,8 +43,8 @@ impl HeartBeat {
         format!("{},{}", self.can, self.wants)
     }
 
-    /// What we and the peer do: in each direction the longer of what one can and the other wants, or nothing when either
-    /// said 0.
+    /// Combines our declaration with the peer's: in each direction the longer of what one can do and the other wants,
+    /// or nothing when either said 0.
     pub fn agree(self, peer: HeartBeat) -> Agreed {
         let every = |can: u32, wants: u32| (can > 0 && wants > 0).then(|| can.max(wants));
         Agreed { send_every: every(self.can, peer.wants), receive_every: every(peer.can, self.wants) }

@@ -10,7 +10,7 @@ use super::side::Side;
 use super::version::Version;
 use super::violation::Violation;
 
-/// What a decoder accepts (Size Limits). A frame's head is bounded by its lines: `line × (headers + 1)` bytes.
+/// A decoder's limits (Size Limits). A frame's head is bounded by its lines: `line × (headers + 1)` bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// The most bytes of a line, without its LF.
@@ -28,16 +28,16 @@ impl Default for Limits {
     }
 }
 
-/// What a scan goes by; it does not change within a frame.
+/// A scan's rules; they do not change within a frame.
 #[derive(Clone, Copy)]
-pub(super) struct Rules {
+pub(super) struct ScanRules {
     pub(super) side: Side,
     /// None until one is settled: lines may end with CR LF then, as a client of 1.2 may write them.
     pub(super) version: Option<Version>,
     pub(super) limits: Limits,
 }
 
-impl Rules {
+impl ScanRules {
     /// Whether CR LF ends a line, and no other CR may be in one.
     pub(super) fn allows_crlf(self) -> bool {
         matches!(self.version, None | Some(Version::V1_2))
@@ -61,9 +61,10 @@ pub(super) struct Scan {
 }
 
 impl Scan {
-    /// Reads on in `bytes`, which begin with the frame's first byte. The frame's size once it is whole, its NUL included.
+    /// Reads on in `bytes`, which begin with the frame's first byte. The frame's size once it is whole, its NUL
+    /// included.
     #[inline]
-    pub(super) fn run(&mut self, bytes: &[u8], rules: Rules) -> Result<Option<usize>, Violation> {
+    pub(super) fn run(&mut self, bytes: &[u8], rules: ScanRules) -> Result<Option<usize>, Violation> {
         while self.body.is_none() {
             let found = memchr2(b'\n', 0, &bytes[self.at..]).map(|offset| self.at + offset);
             let limit = rules.limits.line;
@@ -95,7 +96,7 @@ impl Scan {
         Some(Frame { command: self.command?, version, head: &bytes[self.head.0..self.head.1], body })
     }
 
-    fn take_line(&mut self, line: &[u8], next: usize, rules: Rules) -> Result<(), Violation> {
+    fn take_line(&mut self, line: &[u8], next: usize, rules: ScanRules) -> Result<(), Violation> {
         let text = if rules.allows_crlf() {
             let text = line.strip_suffix(b"\r").unwrap_or(line);
             if memchr(b'\r', text).is_some() {
@@ -127,7 +128,7 @@ impl Scan {
         Ok(())
     }
 
-    fn take_header(&mut self, text: &[u8], rules: Rules) -> Result<(), Violation> {
+    fn take_header(&mut self, text: &[u8], rules: ScanRules) -> Result<(), Violation> {
         if self.headers == rules.limits.headers {
             return Err(Violation::TooManyHeaders { limit: rules.limits.headers });
         }
@@ -145,7 +146,7 @@ impl Scan {
         Ok(())
     }
 
-    fn run_body(&mut self, bytes: &[u8], rules: Rules) -> Result<Option<usize>, Violation> {
+    fn run_body(&mut self, bytes: &[u8], rules: ScanRules) -> Result<Option<usize>, Violation> {
         let (Some(body), Some(command)) = (self.body, self.command) else { return Ok(None) };
         if let Some(length) = self.length {
             return match bytes.get(body + length) {
@@ -183,7 +184,7 @@ mod tests {
 
     #[test]
     fn what_was_looked_at_is_not_looked_at_again() {
-        let rules = Rules { side: Side::Client, version: Some(Version::V1_2), limits: Limits::default() };
+        let rules = ScanRules { side: Side::Client, version: Some(Version::V1_2), limits: Limits::default() };
         let frame = b"MESSAGE\na:a long value\n\na body that only its NUL ends\0";
         let mut scan = Scan::default();
         for end in 1..frame.len() {

@@ -1,6 +1,6 @@
 //! The two ends of a connection.
 
-/// Which end of the connection we are: a client reads server frames, a server client frames.
+/// Our end of the connection: a client reads server frames, a server client frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// We opened the connection.

@@ -15,7 +15,7 @@ impl Version {
     /// Every version, the oldest first.
     pub const ALL: [Version; 3] = [Version::V1_0, Version::V1_1, Version::V1_2];
 
-    /// As the `version` header says it.
+    /// The value of the `version` header.
     pub fn name(self) -> &'static str {
         ["1.0", "1.1", "1.2"][self as usize]
     }
@@ -44,7 +44,7 @@ impl Versions {
     /// All three.
     pub const ALL: Versions = Versions(0b111);
 
-    /// One alone.
+    /// This version only.
     pub const fn only(version: Version) -> Versions {
         Versions(1 << version as u8)
     }
@@ -55,8 +55,8 @@ impl Versions {
         Versions(self.0 | 1 << version as u8)
     }
 
-    /// Reads an `accept-version` header (1.1, 1.2 Protocol Negotiation). None is a client that speaks 1.0 alone; versions
-    /// nobody here knows are left out.
+    /// Reads an `accept-version` header (1.1, 1.2 Protocol Negotiation). None is a client that speaks 1.0 alone;
+    /// versions nobody here knows are left out.
     pub fn accepted(header: Option<&str>) -> Versions {
         let Some(list) = header else { return Versions::only(Version::V1_0) };
         list.split(',').filter_map(|name| Version::from_name(name.trim())).fold(Versions(0), Versions::and)

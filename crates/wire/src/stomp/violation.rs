@@ -1,10 +1,10 @@
-//! What a peer can do wrong, one variant a rule.
+//! The mistakes a peer can make, one variant per rule.
 
 use super::frame::Command;
 use super::version::Version;
 
-/// A breach of the protocol, or a limit of ours. After one that [`feed`](super::Decoder::feed) returned the stream has no
-/// meaning: a server answers with an ERROR frame, and both close.
+/// A breach of the protocol, or a limit of ours. After one that [`feed`](super::Decoder::feed) returned the stream has
+/// no meaning: a server answers with an ERROR frame, and both close.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Violation {
     /// A first line that is no command of the sending side.
@@ -21,7 +21,7 @@ pub enum Violation {
     /// Anything before the frames that open a session.
     #[error("a stomp session must open with CONNECT (CONNECTED from a server), got {}", .command.name())]
     NotConnected {
-        /// What came instead.
+        /// The command received instead.
         command: Command,
     },
     /// CONNECTED with a version we did not offer.

@@ -12,7 +12,7 @@ use super::header::{self, Expect, Header, MAX_HEADER};
 use super::text::{Message, Text};
 use super::{Opcode, Role, Violation, is_valid_close_code, mask};
 
-/// What the decoder hands over: whole messages and control frames, borrowed from the input where possible.
+/// A whole message or control frame, borrowed from the input where possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event<'a> {
     /// A whole text message.
@@ -64,11 +64,11 @@ impl Decoder {
         self.feed_counting(input, on).map(|_| ())
     }
 
-    /// [`Decoder::feed`] that says how many frames it read or went on reading: what the input cost beside its bytes, also
-    /// where frames bring no event.
+    /// [`Decoder::feed`] that says how many frames it read or went on reading: what the input cost beside its bytes,
+    /// also where frames bring no event.
     ///
     /// # Errors
-    /// As [`Decoder::feed`].
+    /// The errors of [`Decoder::feed`].
     #[inline]
     pub fn feed_counting(
         &mut self,
@@ -195,7 +195,7 @@ fn close(payload: &[u8]) -> Result<(Option<u16>, &str), Violation> {
     }
 }
 
-/// What is half read. It exists only while something is.
+/// The half-read part of the stream. It exists only while there is one.
 #[derive(Default)]
 struct Partial {
     head: [u8; MAX_HEADER],

@@ -7,7 +7,7 @@ use sha1::{Digest as _, Sha1};
 use super::header::{MAX_CONTROL_PAYLOAD, MAX_HEADER};
 use super::mask;
 
-/// What a frame is (RFC 6455 §5.2).
+/// A frame's opcode (RFC 6455 §5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opcode {
     /// The next fragment of a message.
@@ -60,7 +60,7 @@ pub fn encode(opcode: Opcode, payload: &[u8], mask: Option<[u8; 4]>, out: &mut V
 /// as many parts as it lies in.
 ///
 /// # Panics
-/// As [`encode`].
+/// When [`encode`] does.
 #[inline]
 pub fn header(opcode: Opcode, length: usize, out: &mut Vec<u8>) {
     assert!(
@@ -86,10 +86,10 @@ fn begin(opcode: Opcode, length: usize, mask_bit: u8, out: &mut Vec<u8>) {
     }
 }
 
-/// One unmasked frame, ready to be shared by every receiver of a broadcast.
+/// An unmasked frame, ready to be shared by every receiver of a broadcast.
 ///
 /// # Panics
-/// As [`encode`].
+/// When [`encode`] does.
 pub fn shared(opcode: Opcode, payload: &[u8]) -> Bytes {
     let mut frame = Vec::new();
     encode(opcode, payload, None, &mut frame);

@@ -11,7 +11,7 @@ pub const MAX_CONTROL_PAYLOAD: usize = 125;
 /// The longest header: two bytes, a 64-bit length, a mask.
 pub(super) const MAX_HEADER: usize = 14;
 
-/// What the decoder's state allows the next frame to be.
+/// The decoder's state, as far as it limits the next frame.
 #[derive(Clone, Copy)]
 pub(super) struct Expect {
     pub(super) role: Role,
@@ -118,7 +118,8 @@ fn within_limit(length: u64, opcode: Opcode, expect: Expect) -> Result<usize, Vi
 }
 
 /// Whether `code` may appear in a close frame (§7.4 and the IANA registry, which added 1012–1014): 1000–1003, 1007–1014
-/// and 3000–4999. The rest is reserved, or names a condition that only a library reports to its own side (1005, 1006, 1015).
+/// and 3000–4999. The rest is reserved, or names a condition that only a library reports to its own side (1005, 1006,
+/// 1015).
 pub fn is_valid_close_code(code: u16) -> bool {
     matches!(code, 1000..=1003 | 1007..=1014 | 3000..=4999)
 }

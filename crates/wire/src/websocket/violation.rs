@@ -1,4 +1,4 @@
-//! What a peer can do wrong, one variant a rule, each with the close code RFC 6455 asks for.
+//! The mistakes a peer can make, one variant per rule, each with the close code RFC 6455 asks for.
 
 /// A breach of RFC 6455 by the peer. [`Violation::code`] is what our close frame must carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,14 +1,14 @@
 //! Responses of HTTP/1.1: the framing of RFC 9112 as a table, every row whole, cut at every byte, and byte by byte.
 
-use sonagi_wire::http1::{Asked, Keep, MAX_HEAD, MAX_HEADERS, Reader, Violation};
+use sonagi_wire::http1::{Keep, MAX_HEAD, MAX_HEADERS, Reader, RequestKind, Violation};
 
 use crate::checks::{Answer, answered};
 
 const ALL: Keep = Keep { headers: true, body: usize::MAX };
 
-/// What is said of a stream, however it is cut; `ends`: the peer ends its side after it.
+/// The reading of a stream, however it is cut; `ends`: the peer ends its side after it.
 #[track_caller]
-fn answer(asked: Asked, stream: &[u8], ends: bool) -> Answer {
+fn answer(asked: RequestKind, stream: &[u8], ends: bool) -> Answer {
     let whole = answered(asked, ALL, &[stream], ends);
     for cut in 0..=stream.len() {
         let (one, two) = stream.split_at(cut);
@@ -21,7 +21,7 @@ fn answer(asked: Asked, stream: &[u8], ends: bool) -> Answer {
 
 /// A response that is whole without the connection's end: its body, and whether the connection can be used again.
 #[track_caller]
-fn framed(asked: Asked, stream: &str) -> (String, bool) {
+fn framed(asked: RequestKind, stream: &str) -> (String, bool) {
     let answer = answer(asked, stream.as_bytes(), false);
     assert_eq!((answer.violation, answer.is_done), (None, true), "{stream:?}");
     assert_eq!(answer.body_bytes, answer.body.len() as u64);
@@ -30,7 +30,7 @@ fn framed(asked: Asked, stream: &str) -> (String, bool) {
 
 #[track_caller]
 fn refused(stream: &str, violation: Violation) {
-    assert_eq!(answer(Asked::Other, stream.as_bytes(), true).violation, Some(violation), "{stream:?}");
+    assert_eq!(answer(RequestKind::Other, stream.as_bytes(), true).violation, Some(violation), "{stream:?}");
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn a_body_ends_where_its_framing_says() {
         ("204 No Content\r\n\r\nx", "", false),
     ];
     for (stream, body, reusable) in table {
-        let got = framed(Asked::Other, &format!("HTTP/1.1 {stream}"));
+        let got = framed(RequestKind::Other, &format!("HTTP/1.1 {stream}"));
         assert_eq!(got, (body.to_owned(), reusable), "{stream:?}");
     }
 }
@@ -85,20 +85,20 @@ fn a_body_ends_where_its_framing_says() {
 #[test]
 fn a_head_request_and_a_tunnel_have_no_body() {
     let answer = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n";
-    assert_eq!(framed(Asked::Head, answer), (String::new(), true));
-    assert_eq!(framed(Asked::Connect, answer), (String::new(), false));
+    assert_eq!(framed(RequestKind::Head, answer), (String::new(), true));
+    assert_eq!(framed(RequestKind::Connect, answer), (String::new(), false));
     let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
-    assert_eq!(framed(Asked::Head, chunked), (String::new(), true));
+    assert_eq!(framed(RequestKind::Head, chunked), (String::new(), true));
     let refused = "HTTP/1.1 407 No\r\nContent-Length: 2\r\n\r\nno";
-    assert_eq!(framed(Asked::Connect, refused), ("no".to_owned(), true));
+    assert_eq!(framed(RequestKind::Connect, refused), ("no".to_owned(), true));
 }
 
 #[test]
 fn http_1_0_keeps_a_connection_only_when_it_says_so() {
     let keeps = "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nhi";
-    assert_eq!(framed(Asked::Other, keeps), ("hi".to_owned(), true));
+    assert_eq!(framed(RequestKind::Other, keeps), ("hi".to_owned(), true));
     let silent = "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nhi";
-    assert_eq!(framed(Asked::Other, silent), ("hi".to_owned(), false));
+    assert_eq!(framed(RequestKind::Other, silent), ("hi".to_owned(), false));
 }
 
 #[test]
@@ -110,9 +110,9 @@ fn a_body_without_a_length_ends_with_the_connection() {
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n\r\n",
     ] {
         let stream = format!("{head}to the end");
-        let open = answer(Asked::Other, stream.as_bytes(), false);
+        let open = answer(RequestKind::Other, stream.as_bytes(), false);
         assert!(!open.is_done && open.violation.is_none());
-        let ended = answer(Asked::Other, stream.as_bytes(), true);
+        let ended = answer(RequestKind::Other, stream.as_bytes(), true);
         assert_eq!((ended.is_done, ended.is_reusable, &ended.body[..]), (true, false, &b"to the end"[..]));
     }
 }
@@ -128,7 +128,7 @@ fn a_response_that_breaks_off_is_not_done() {
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n",
         "HTTP/1.1 100 Continue\r\n\r\n",
     ] {
-        let answer = answer(Asked::Other, stream.as_bytes(), true);
+        let answer = answer(RequestKind::Other, stream.as_bytes(), true);
         assert_eq!(
             (answer.violation, answer.is_done, answer.is_cut_short),
             (None, false, true),
@@ -169,7 +169,7 @@ fn what_cannot_become_http_is_refused_before_its_line_ends() {
         ("\u{15}\u{3}\u{1}", Violation::Tls),
         ("HTTP/2 ", Violation::Version),
     ] {
-        let answer = answer(Asked::Other, stream.as_bytes(), false);
+        let answer = answer(RequestKind::Other, stream.as_bytes(), false);
         assert_eq!(answer.violation, Some(violation), "{stream:?}");
     }
 }
@@ -188,7 +188,7 @@ fn a_chunk_that_is_none_is_refused() {
 #[test]
 fn what_has_no_end_is_refused_at_its_limit() {
     let feed = |pieces: &mut dyn Iterator<Item = Vec<u8>>| {
-        let mut reader = Reader::new(Asked::Other, Keep { headers: false, body: 0 });
+        let mut reader = Reader::new(RequestKind::Other, Keep { headers: false, body: 0 });
         let mut fed = 0;
         for piece in pieces {
             fed += piece.len();
@@ -224,7 +224,7 @@ fn a_head_of_the_largest_size_is_read_and_one_byte_more_is_not() {
         let head = head(size);
         let pieces: Vec<&[u8]> = head.chunks(1000).collect();
         for pieces in [&[&head[..]][..], &pieces] {
-            let answer = answered(Asked::Other, ALL, pieces, false);
+            let answer = answered(RequestKind::Other, ALL, pieces, false);
             assert_eq!((answer.violation, answer.is_done), (violation, violation.is_none()), "{size}");
         }
     }
@@ -239,7 +239,7 @@ fn a_body_that_is_used_as_it_comes_is_the_same_however_it_is_cut_and_none_of_it_
     ] {
         let stream = format!("HTTP/1.1 200 OK\r\n{framed}");
         for size in 1..=stream.len() {
-            let (mut reader, mut body) = (Reader::new(Asked::Other, ALL), Vec::new());
+            let (mut reader, mut body) = (Reader::new(RequestKind::Other, ALL), Vec::new());
             for piece in stream.as_bytes().chunks(size) {
                 reader.feed_to(piece, &mut |data| body.extend_from_slice(data)).unwrap();
             }
@@ -254,7 +254,7 @@ fn only_what_was_asked_for_is_kept() {
     let none = Keep { headers: false, body: 0 };
     let kept = |keep, head: &str| {
         let stream = format!("HTTP/1.1 {head}\r\nX: y\r\nContent-Length: 5\r\n\r\nhello");
-        let answer = answered(Asked::Other, keep, &[stream.as_bytes()], false);
+        let answer = answered(RequestKind::Other, keep, &[stream.as_bytes()], false);
         (answer.headers.iter().count(), answer.body, answer.body_bytes)
     };
     assert_eq!(kept(none, "200 OK"), (0, Vec::new(), 5));

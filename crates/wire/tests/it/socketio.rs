@@ -1,4 +1,5 @@
-//! Socket.IO protocols 4 and 5: the vectors, packets built from raw JSON, event names, and attachments put back together.
+//! Socket.IO protocols 4 and 5: the vectors, packets built from raw JSON, event names, and attachments put back
+//! together.
 
 use std::borrow::Cow;
 

@@ -1,6 +1,6 @@
 //! Reads the vector files: `input => expected`, one a line; `#` begins a comment, a section line cites the rule.
 
-/// One line of a vector file.
+/// A line of a vector file.
 pub struct Vector {
     /// `file:line`, and the section above the line, for messages.
     pub place: String,

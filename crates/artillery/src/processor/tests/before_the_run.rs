@@ -12,24 +12,24 @@ fn loads(script: &Script) -> String {
     std::fs::read_to_string(script.path("loads")).unwrap_or_default()
 }
 
-/// What came of asking.
-struct Asked {
+/// The result of asking for exports.
+struct ExportsAnswer {
     names: Result<Vec<String>, String>,
-    kept: Kept,
+    kept: LoadedProcessor,
     told: Vec<(Speaker, String)>,
 }
 
-fn asked(processor: &Processor) -> Asked {
+fn asked(processor: &Processor) -> ExportsAnswer {
     let mut told = Vec::new();
     let (names, kept) = exports(processor, &mut |speaker, text| told.push((speaker, text.to_owned())));
-    Asked { names: names.map_err(|unloaded| unloaded.to_string()), kept, told }
+    ExportsAnswer { names: names.map_err(|unloaded| unloaded.to_string()), kept, told }
 }
 
 #[test]
 fn a_module_that_was_asked_what_it_exports_is_not_loaded_again_for_the_first_shard() {
     let script = Script::new("p.cjs", NOTES);
     let processor = processor(&script.path("p.cjs"), &["count"]);
-    let Asked { names, kept, told } = asked(&processor);
+    let ExportsAnswer { names, kept, told } = asked(&processor);
     assert_eq!(names, Ok(vec!["count".to_owned()]));
     let words = |speaker, text: &str| (speaker, text.to_owned());
     assert_eq!(told, [words(Speaker::Output, "loaded"), words(Speaker::ErrorOutput, "with care")]);
@@ -50,7 +50,7 @@ fn a_module_that_was_asked_what_it_exports_is_not_loaded_again_for_the_first_sha
 fn another_module_or_environment_is_not_what_was_loaded() {
     let script = Script::new("p.cjs", NOTES);
     let processor = processor(&script.path("p.cjs"), &["count"]);
-    let Asked { kept, .. } = asked(&processor);
+    let ExportsAnswer { kept, .. } = asked(&processor);
     on_a_shard(async || {
         let other = Processor { environment: Vec::new(), ..processor.clone() };
         start(other, kept.clone(), Map::new(), Control::new()).await.unwrap().unwrap();
@@ -65,7 +65,7 @@ fn a_module_that_takes_longer_than_the_question_may_goes_on_loading_for_the_run(
     let code = format!("{NOTES} const end = Date.now() + 700; while (Date.now() < end);");
     let script = Script::new("p.cjs", &code);
     let patient = processor(&script.path("p.cjs"), &["count"]);
-    let Asked { names, kept, .. } =
+    let ExportsAnswer { names, kept, .. } =
         asked(&Processor { timeout: Duration::from_millis(200), ..patient.clone() });
     assert!(names.unwrap_err().contains("was not loaded within 200 ms"));
     on_a_shard(async || {
@@ -88,7 +88,7 @@ fn a_module_that_cannot_be_loaded_is_not_tried_again_and_what_it_printed_before_
     ] {
         let script = Script::new(name, code);
         let processor = processor(&script.path(name), &[]);
-        let Asked { names, kept, told } = asked(&processor);
+        let ExportsAnswer { names, kept, told } = asked(&processor);
         assert!(names.as_ref().is_err_and(|told| told.contains(why)), "{names:?}");
         assert_eq!(told, [(Speaker::Output, "half a line".to_owned())], "{name}");
         std::fs::remove_file(script.path(name)).unwrap();
@@ -108,7 +108,10 @@ fn what_a_module_prints_is_told_while_it_is_still_being_loaded() {
         let mut told = Vec::new();
         let processor = processor(&script.path("p.mjs"), &[]);
         let tell = &mut |said| told.push((said, begun.elapsed()));
-        Sidecar::start(processor, Kept::default(), Map::new(), Control::new(), tell).await.unwrap().unwrap();
+        Sidecar::start(processor, LoadedProcessor::default(), Map::new(), Control::new(), tell)
+            .await
+            .unwrap()
+            .unwrap();
         let [(_, first), (_, second)] = told.as_slice() else { panic!("{told:?}") };
         assert!(*second - *first >= Duration::from_millis(300), "{told:?}");
     });
@@ -118,7 +121,7 @@ fn what_a_module_prints_is_told_while_it_is_still_being_loaded() {
 fn what_a_module_wants_the_command_to_end_with_is_for_the_run() {
     let script = Script::new("p.cjs", "artillery.suggestedExitCode = 7;");
     let processor = processor(&script.path("p.cjs"), &[]);
-    let Asked { kept, .. } = asked(&processor);
+    let ExportsAnswer { kept, .. } = asked(&processor);
     on_a_shard(async || {
         let mut told = Vec::new();
         Sidecar::start(processor, kept, Map::new(), Control::new(), &mut |said| told.push(said))

@@ -57,7 +57,7 @@ fn a_module_that_is_never_loaded_ends_the_wait_at_its_limit_or_with_the_run() {
                 tokio::time::sleep(Duration::from_millis(100)).await;
                 stop.stop();
             });
-            let started = start(patient, Kept::default(), Map::new(), control).await;
+            let started = start(patient, LoadedProcessor::default(), Map::new(), control).await;
             assert!(matches!(started, Ok(None)), "{name}: there is nothing to load it for any more");
         }
     });
@@ -88,8 +88,12 @@ fn a_run_that_is_ending_starts_no_node_anew() {
     on_a_shard(async || {
         let script = Script::new("p.cjs", "exports.exit = () => process.exit(3);");
         let control = Control::new();
-        let started =
-            start(processor(&script.path("p.cjs"), &[]), Kept::default(), Map::new(), control.clone());
+        let started = start(
+            processor(&script.path("p.cjs"), &[]),
+            LoadedProcessor::default(),
+            Map::new(),
+            control.clone(),
+        );
         let sidecar = started.await.unwrap().unwrap();
         control.stop();
         assert_eq!(ask(&sidecar, 1, Kind::Function, "exit", json!({}), json!({})).await, None);
@@ -114,7 +118,8 @@ fn calls_that_were_meant_for_a_process_that_is_gone_are_not_made_in_the_next() {
             while !is_over(node) {
                 std::thread::sleep(Duration::from_millis(1));
             }
-            // The runtime hears of that and of this byte in one breath: the call is made before the shard has taken note.
+            // The runtime hears of that and of this byte in one breath: the call is made before the shard has taken
+            // note.
             let (ours, mut theirs) = Socket::pair().unwrap();
             ours.set_nonblocking(true).unwrap();
             theirs.write_all(b"x").unwrap();

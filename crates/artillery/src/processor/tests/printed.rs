@@ -1,4 +1,4 @@
-//! What functions print.
+//! The output of functions.
 
 use super::*;
 

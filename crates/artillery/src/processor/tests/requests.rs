@@ -1,8 +1,8 @@
-//! What functions make of requests, and what stands beside their variables.
+//! Functions that change requests, and the other arguments of theirs.
 
 use super::*;
 
-/// What a function before a request makes of it, or why it fails.
+/// The request after a function before it, or the function's failure.
 async fn made(sidecar: &Sidecar, function: &str, params: Value) -> Result<Value, String> {
     let extra = json!({ "params": params });
     let answer = ask(sidecar, 1, Kind::Before, function, json!({}), extra).await.unwrap();

@@ -5,7 +5,8 @@ use super::*;
 async fn sharing(script: &Script, shared: Value) -> Rc<Sidecar> {
     let processor = processor(&script.path("p.cjs"), &[]);
     let started =
-        start(processor, Kept::default(), shared.as_object().unwrap().clone(), Control::new()).await;
+        start(processor, LoadedProcessor::default(), shared.as_object().unwrap().clone(), Control::new())
+            .await;
     started.unwrap().unwrap()
 }
 

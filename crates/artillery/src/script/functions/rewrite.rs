@@ -1,5 +1,5 @@
-//! A request that functions have changed, as a step: what they left as it was is as the script has it, with what its front end
-//! made of it; what they changed or took away is read anew.
+//! A request that functions have changed, as a step: what they left as it was is as the script has it, with what its
+//! front end made of it; what they changed or took away is read anew.
 
 use crate::plan::{Body, FormPart, HttpStep, JsonTemplate, PartContent, Template};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
@@ -114,7 +114,7 @@ impl<'p> Change<'p> {
         Ok(())
     }
 
-    /// What is sent: JSON before text before a form, each from a function before the script's own.
+    /// The body that is sent: JSON before text before a form, each from a function before the script's own.
     fn body(&self, before: &Body) -> Result<Body, String> {
         if let Some(json) = self.is("json") {
             if !self.is_in("json") {

@@ -1,4 +1,4 @@
-//! What is told: problems and notices, each once, and of templates on whose behalf.
+//! Reporting: problems and notices, each once, those of templates with the step that used them.
 
 use super::{MOST_PROBLEMS, Reader};
 use crate::script::names::Unset;
@@ -7,15 +7,15 @@ use crate::script::template::unknown;
 use crate::script::yaml::{Node, Origin, Place, covers};
 use std::path::PathBuf;
 
-/// What becomes of a name that nothing sets.
+/// The consequence for a name that nothing sets.
 fn undefined(name: &str) -> String {
     let what = if unknown::is_call(name) { "the text it stands in" } else { "it" };
     format!("{what} is undefined, as in Artillery")
 }
 
 impl Reader {
-    /// Of the problems since there were `before`, those in a template get the step that came upon them; what another step came
-    /// upon before is not told again.
+    /// Adds to problems in a template, those since there were `before`, the step that used it; a problem that another
+    /// step met before is not repeated.
     pub(crate) fn on_behalf(&mut self, before: usize, template: &Node, by: &str) {
         let recent = self.problems.split_off(before.min(self.problems.len()));
         for problem in recent {
@@ -84,10 +84,10 @@ impl Reader {
         }
     }
 
-    /// Adds a problem unless it is known: an alias brings the same mistake to several places of the tree, and an environment is
-    /// read with the script around it.
+    /// Adds a problem unless it is known: an alias brings the same mistake to several places of the tree, and an
+    /// environment is read with the script around it.
     pub(crate) fn add(&mut self, problem: Problem) {
-        // Those that are tolerated leave their places to the others.
+        // Tolerated problems give way to the others.
         let is_like = |known: &&Problem| known.tolerated.is_some() == problem.tolerated.is_some();
         let is_full = self.problems.iter().filter(is_like).count() >= MOST_PROBLEMS;
         if !is_full && !self.problems.contains(&problem) {

@@ -1,4 +1,4 @@
-//! What a table of keys is made of.
+//! The elements of a table of keys.
 
 /// How a time is written.
 pub(super) const SECONDS: &str = "a time: seconds, or a text like \"500ms\", \"30s\", \"5m\"";
@@ -20,49 +20,50 @@ pub(super) const fn tags() -> Key {
 /// A place in a script that has a fixed set of keys.
 #[derive(Debug)]
 pub(crate) struct Area {
-    /// As in "unknown key … in a phase".
+    /// The place's name, as in "unknown key … in a phase".
     pub(crate) name: &'static str,
     /// Where it stands, for the reference: `config.phases[]`.
     pub(crate) path: &'static str,
-    /// What a key may mean that is not among them.
+    /// The treatment of a key that is not among them.
     pub(crate) others: Others,
     pub(crate) keys: &'static [Key],
 }
 
-/// What a key may mean that its place does not have.
+/// The treatment of a key that its place does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Others {
-    /// Nothing: Artillery does not look at it either. A run goes on without it, unless it is a known key misspelt or in the wrong
-    /// place.
+    /// Nothing: Artillery does not look at it either. A run goes on without it, unless it is a known key misspelt or in
+    /// the wrong place.
     Ignored,
-    /// As [`Others::Ignored`], and a key of `config` or a plugin that stands here by mistake is ignored like any other, unless it
-    /// says who is loaded and how much (`LOADING` of the folder above).
+    /// Like [`Others::Ignored`], and a misplaced key of `config` or a plugin is ignored like any other, unless it
+    /// decides on the target or the load (`LOADING` of the folder above).
     Astray,
-    /// Nothing to what judges the run, which goes by the keys it knows: as [`Others::Ignored`], and what is said of it is that
-    /// it decides nothing.
+    /// Nothing to what judges the run, which goes by the keys it knows: as [`Others::Ignored`], and what is said of it
+    /// is that it decides nothing.
     Unjudged,
-    /// Something: Artillery hands all that stands there on to a client, or the run is judged by it, or the place is Sonagi's own.
+    /// Something: Artillery hands all that stands there on to a client, or the run is judged by it, or the place is
+    /// Sonagi's own.
     Meant,
 }
 
-/// One key of a place.
+/// A key of a place.
 #[derive(Debug)]
 pub(crate) struct Key {
     pub(crate) name: &'static str,
-    /// As in "arrivalRate wants …".
+    /// The expected value, as in "arrivalRate wants …".
     pub(crate) wants: &'static str,
     /// A value as one would write it.
     pub(crate) example: &'static str,
-    /// One sentence for the reference: what it does, its unit and default.
+    /// A sentence for the reference: its effect, unit and default.
     pub(crate) about: &'static str,
     pub(crate) support: Support,
     /// The places a mapping under it may be; what is around the mappings (a list, say) is in `wants`.
     pub(crate) of: &'static [&'static Area],
-    /// It only says what something is called: in the wrong place it changes nothing.
+    /// Whether it only labels something: in the wrong place it changes nothing.
     pub(super) is_label: bool,
 }
 
-/// What is done about a key.
+/// The support for a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Support {
     Honoured,
@@ -96,7 +97,7 @@ impl Key {
         self
     }
 
-    /// One that only says what something is called.
+    /// A key that only labels something.
     pub(super) const fn label(mut self) -> Key {
         self.is_label = true;
         self

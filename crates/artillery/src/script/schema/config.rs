@@ -23,7 +23,7 @@ pub(crate) const SCRIPT: Area = Area {
             "scenarios",
             "a list of scenarios",
             "[{flow: [{think: 1}]}]",
-            "What users do; each user runs one, picked by weight.",
+            "The scenarios; each user runs one, picked by weight.",
         )
         .of(&[&SCENARIO]),
         key(
@@ -39,7 +39,8 @@ pub(crate) const SCRIPT: Area = Area {
             "matrix",
             "a mapping of names to lists",
             "{transport: [sse, ws], users: [100, 1000]}",
-            "The script runs once per combination; each name is a variable of that run, known before it. (Sonagi's own.)",
+            "The script runs once per combination; each name is a variable of that run, known before it. (Sonagi's \
+             own.)",
         ),
         key(
             "serve",
@@ -73,7 +74,7 @@ pub(crate) const CONFIG: Area = Area {
             "engine",
             super::flow::ENGINE_NAMES,
             "socketio",
-            "What scenarios speak that do not say it; http by default.",
+            "The engine of scenarios that name none; http by default.",
         ),
         key("mode", "`uniform` or `poisson`", "poisson", "The same as `spacing`, in Artillery's words."),
         key(
@@ -166,7 +167,7 @@ pub(crate) const CONFIG: Area = Area {
             "ensure",
             "a mapping",
             "{thresholds: [{\"http.response_time.p95\": 250}]}",
-            "What the run must fulfil to pass.",
+            "The conditions for the run to pass.",
         )
         .of(&[&ENSURE]),
         key("delivery", "a mapping", "{deadline: 1}", "Rules of the delivery ledger. (Sonagi's own.)")
@@ -175,7 +176,8 @@ pub(crate) const CONFIG: Area = Area {
             "plugins",
             "a mapping",
             "{ensure: {}}",
-            "Artillery's `ensure`, `expect`, `apdex` and `metrics-by-endpoint` are built in; of others a notice says that they do nothing.",
+            "Artillery's `ensure`, `expect`, `apdex` and `metrics-by-endpoint` are built in; of others a notice says \
+             that they do nothing.",
         )
         .of(&[&PLUGINS]),
         key("fake-data", "a mapping", "{}", "The same as `plugins.fake-data`."),
@@ -273,7 +275,7 @@ pub(crate) const PAYLOAD: Area = Area {
     ],
 };
 
-/// What Artillery hands on to its reader of CSV.
+/// The options that Artillery passes to its CSV reader.
 pub(crate) const PAYLOAD_OPTIONS: Area = Area {
     name: "options of a payload",
     path: "config.payload.options",
@@ -313,7 +315,8 @@ pub(crate) const PLUGINS: Area = Area {
         key("apdex", "a mapping", "{}", "Built in; the same keys as `config.apdex`.").of(&[&APDEX]),
         ignored(
             "publish-metrics",
-            "nothing is sent while the run goes on; `-o report.json` writes what Artillery's report has, the run folder every second of it",
+            "nothing is sent while the run goes on; `-o report.json` writes what Artillery's report has, the run \
+             folder every second of it",
         ),
         ignored("slack", "nothing is posted"),
         ignored("memory-inspector", "the target's memory is not read"),

@@ -54,7 +54,7 @@ pub(crate) const HTTP: Area = Area {
             "true",
             "Opens the pool's connections to the target before the first user arrives. (Sonagi's own.)",
         ),
-        key("defaults", "a mapping", "{headers: {accept: application/json}}", "What every request has.")
+        key("defaults", "a mapping", "{headers: {accept: application/json}}", "Settings of every request.")
             .of(&[&DEFAULTS]),
         key(
             "http2",
@@ -66,7 +66,8 @@ pub(crate) const HTTP: Area = Area {
             "maxBody",
             "a whole number of bytes",
             "67108864",
-            "How much of a response's body captures, matches, expectations and functions see; 16 MiB by default. (Sonagi's own.)",
+            "How much of a response's body captures, matches, expectations and functions see; 16 MiB by default. \
+             (Sonagi's own.)",
         ),
         key("extendedMetrics", "true or false", "true", "Adds http.dns, http.tcp, http.tls and http.total."),
         ignored("maxSockets", "use `pool`"),
@@ -107,19 +108,19 @@ pub(crate) const WS: Area = Area {
             "url",
             "an address, absolute or relative to the target",
             "/ws",
-            "What a connection that no `connect` step opens goes to; the target by default. (Sonagi's own.)",
+            "The address of a connection that no `connect` step opens; the target by default. (Sonagi's own.)",
         ),
         key(
             "subscribe",
             "a step, or a list of steps",
             "{send: {payload: {type: join, room: \"{{ $room }}\"}, match: {json: $.type, value: joined}}}",
-            "What `subscribe: ROOM` does: steps with {{ $room }}. (Sonagi's own.)",
+            "The steps of `subscribe: ROOM`, with {{ $room }}. (Sonagi's own.)",
         ),
         key(
             "publish",
             "a step, or a list of steps",
             "{send: {type: send, room: \"{{ $room }}\", content: \"{{ $message }}\"}}",
-            "What `send: DATA` with `to: ROOM` does: steps with {{ $room }} and {{ $message }}. (Sonagi's own.)",
+            "The steps of `send: DATA` with `to: ROOM`, with {{ $room }} and {{ $message }}. (Sonagi's own.)",
         ),
         refused(
             "proxy",
@@ -167,19 +168,20 @@ pub(crate) const SOCKETIO: Area = Area {
             "protocol",
             "`4` or `5`",
             "4",
-            "Socket.IO's protocol: 5 of servers of version 3 and 4 (the default), 4 of version 1 and 2. (Sonagi's own.)",
+            "Socket.IO's protocol: 5 of servers of version 3 and 4 (the default), 4 of version 1 and 2. (Sonagi's \
+             own.)",
         ),
         key(
             "subscribe",
             "a step, or a list of steps",
             "{emit: [joinRoom, {roomId: \"{{ $room }}\"}], acknowledge: true}",
-            "What `subscribe: ROOM` does: steps with {{ $room }}. (Sonagi's own.)",
+            "The steps of `subscribe: ROOM`, with {{ $room }}. (Sonagi's own.)",
         ),
         key(
             "publish",
             "a step, or a list of steps",
             "{emit: [sendMessage, {roomId: \"{{ $room }}\", content: \"{{ $message }}\"}]}",
-            "What `send: DATA` with `to: ROOM` does: steps with {{ $room }} and {{ $message }}. (Sonagi's own.)",
+            "The steps of `send: DATA` with `to: ROOM`, with {{ $room }} and {{ $message }}. (Sonagi's own.)",
         ),
         ignored("verbose", ""),
         ignored("forceNew", ""),
@@ -216,7 +218,7 @@ pub(crate) const TLS: Area = Area {
     ],
 };
 
-/// What to do instead where one is to be trusted.
+/// The alternative for trusting a certificate.
 const TRUSTED: &str = "put it into the file that SSL_CERT_FILE names, or set `rejectUnauthorized: false`";
 
 /// Why keys of certificates are refused.

@@ -1,7 +1,7 @@
 //! The key tables as a JSON Schema (draft 2020-12), for editors.
 //!
-//! What a value is like is said once, in the words of the tables' `wants`: [`shape`] knows every one of them, and a test
-//! holds that it does. The schema knows nothing of how keys depend on each other; `sonagi check` does.
+//! A value's shape follows from the words of the tables' `wants`: [`shape`] knows every one of them, and a test checks
+//! that. The schema does not know how keys depend on each other; `sonagi check` does.
 
 use serde_json::{Map, Value, json};
 
@@ -34,7 +34,7 @@ pub(crate) fn editor() -> Value {
     })
 }
 
-/// What a place is called among the definitions: its path without what a pointer would have to escape.
+/// A place's name among the definitions: its path without the characters that a pointer would have to escape.
 fn name(area: &Area) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_') { c } else { '-' };
     area.path.chars().map(plain).collect()
@@ -111,7 +111,8 @@ fn number(kind: &str) -> Value {
 }
 
 fn time() -> Value {
-    let pattern = "^\\s*[0-9]*\\.?[0-9]+\\s*(ms|msecs?|millis|milliseconds?|s|sec|secs|seconds?|m|min|mins|minutes?|h|hr|hrs|hours?|d|days?|w|weeks?)?\\s*$|\\{\\{";
+    let pattern = "^\\s*[0-9]*\\.?[0-9]+\\s*(ms|msecs?|millis|milliseconds?|s|sec|secs|seconds?|\
+                   m|min|mins|minutes?|h|hr|hrs|hours?|d|days?|w|weeks?)?\\s*$|\\{\\{";
     json!({ "anyOf": [{ "type": "number", "minimum": 0 }, { "type": "string", "pattern": pattern }] })
 }
 
@@ -158,7 +159,7 @@ fn mapping(key: &Key) -> Value {
     }
 }
 
-/// What a value is like that the tables describe with `wants`; None: these words are not known here.
+/// The schema of a value that the tables describe by `wants`; None: these words are unknown here.
 fn shape(key: &Key) -> Option<Value> {
     let step = || json!({ "$ref": reference("step") });
     let text_or_null = || json!({ "type": ["string", "number", "boolean", "null"] });

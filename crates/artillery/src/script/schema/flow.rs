@@ -22,9 +22,9 @@ pub(crate) const FIXED_FLOW: Area = Area {
     path: "before, after",
     others: Others::Ignored,
     keys: &[
-        key("flow", "a list of steps", "[{post: {url: /login}}]", "What is done, by one user."),
+        key("flow", "a list of steps", "[{post: {url: /login}}]", "The steps, taken by one user."),
         key("name", "a text", "set up", "Shown nowhere.").label(),
-        key("engine", ENGINE_NAMES, "socketio", "What the steps speak; http by default."),
+        key("engine", ENGINE_NAMES, "socketio", "The engine of the steps; http by default."),
         key("beforeScenario", FUNCTIONS, "login", "Called before the first step."),
         key("afterScenario", FUNCTIONS, "logout", "Called after the last step."),
         key("beforeRequest", FUNCTIONS, "sign", "Called before each request; may change it."),
@@ -51,7 +51,8 @@ pub(crate) const SCENARIO: Area = Area {
             "engine",
             ENGINE_NAMES,
             "socketio",
-            "What the steps speak; http by default. HTTP steps work in all of them. `websocket` and `socket.io` are other names of `ws` and `socketio`.",
+            "The engine of the steps; http by default. HTTP steps work in all of them. `websocket` and `socket.io` are \
+             other names of `ws` and `socketio`.",
         ),
         key(
             "transport",
@@ -59,7 +60,7 @@ pub(crate) const SCENARIO: Area = Area {
             "\"{{ transport }}\"",
             "The same as `engine`. (Sonagi's own.)",
         ),
-        key("flow", "a list of steps", "[{get: {url: /}}]", "What a user does."),
+        key("flow", "a list of steps", "[{get: {url: /}}]", "The steps of a user."),
         key(
             "socketio",
             "a mapping",
@@ -91,7 +92,8 @@ pub(crate) const ROOM: Area = Area {
             "joinedAfter",
             "the name of a step, the channel of an emit, or `connect`",
             "joinRoom",
-            "The step that confirms the subscription. By default the first `subscribe`, else the first acknowledged emit with \"join\" in its channel, else connecting.",
+            "The step that confirms the subscription. By default the first `subscribe`, else the first acknowledged \
+             emit with \"join\" in its channel, else connecting.",
         ),
         key(
             "leftBefore",
@@ -166,7 +168,7 @@ pub(crate) const REQUEST: Area = Area {
             "expect",
             "a mapping or a list of them",
             "{statusCode: 200}",
-            "What is expected of the response: counted, and one that does not hold fails the run.",
+            "Expectations of the response: counted, and a failed one fails the run.",
         )
         .of(&[&EXPECTED]),
         key("ifTrue", IF_TRUE, EXAMPLE_IF_TRUE, ABOUT_IF_TRUE),
@@ -206,7 +208,8 @@ pub(crate) const CONNECT_STEP: Area = Area {
             "connect",
             "an address, true, or a mapping of options",
             "\"{{ target }}/ws?room=lobby\"",
-            "Opens the connection now; `true`: as config says. Without it, it is opened before the first step that needs it; an event stream or polls by `subscribe`.",
+            "Opens the connection now; `true`: as config says. Without it, it is opened before the first step that \
+             needs it; an event stream or polls by `subscribe`.",
         ).of(&[&WS_CONNECT, &SOCKETIO, &STOMP_CONNECT, &PULL_CONNECT]),
         key("namespace", "a path", "/chat", "Socket.IO: the namespace to join; `/` by default."),
         key("name", "a text", "enter", WITH_NAME).label(),
@@ -262,7 +265,8 @@ pub(crate) const SEND_STEP: Area = Area {
             "send",
             "a text, or a value sent as JSON",
             "{type: send, content: \"{{ $stamp }}\"}",
-            "Sends a message: to a room (`to`), or without one as the engine has it: a text over a WebSocket, a mapping with a destination over STOMP.",
+            "Sends a message: to a room (`to`), or without one as the engine has it: a text over a WebSocket, a \
+             mapping with a destination over STOMP.",
         )
         .of(&[&SEND, &super::STOMP_SEND]),
         key(
@@ -292,7 +296,7 @@ pub(crate) const SEND: Area = Area {
     path: "flow[].send with capture or match",
     others: Others::Ignored,
     keys: &[
-        key("payload", "a text, or a value sent as JSON", "{type: ping}", "What to send."),
+        key("payload", "a text, or a value sent as JSON", "{type: ping}", "The message to send."),
         key("capture", CAPTURES, "{json: $.id, as: id}", "Waits for a message and keeps values of it.")
             .of(&[&CAPTURE]),
         key("match", MATCHES, "{json: $.ok, value: true}", "Waits for a message and demands values of it.")
@@ -381,7 +385,7 @@ pub(crate) const RESPONSE: Area = Area {
             "data",
             "any value",
             "{text: hi}",
-            "What its last argument must be, or, as a list, all of them; a text must be a part of it.",
+            "The value of its last argument, or, as a list, of all of them; a text must be a part of it.",
         ),
         key("args", "any value", "{text: hi}", "The same as `data`."),
         key("capture", CAPTURES, "{json: $.seq, as: seq}", "Keeps values of its first argument.")
@@ -402,7 +406,7 @@ pub(crate) const ACKNOWLEDGE: Area = Area {
             "data",
             "any value",
             "{ok: true}",
-            "What its last argument must be, or, as a list, all of them; a text must be a part of it.",
+            "The value of its last argument, or, as a list, of all of them; a text must be a part of it.",
         ),
         key("args", "any value", "{ok: true}", "The same as `data`."),
         key(
@@ -446,7 +450,7 @@ pub(crate) const EXPECT: Area = Area {
             "Socket.IO: the event's name. Event streams: the event's type. STOMP: the destination.",
         ),
         key("within", SECONDS, "2", "How long to wait; 10 s by default."),
-        key("data", "any value", "{text: hi}", "What its first argument must be."),
+        key("data", "any value", "{text: hi}", "The value of its first argument."),
         key("capture", CAPTURES, "{json: $.seq, as: seq}", "Keeps values of it.").of(&[&CAPTURE]),
         key("match", MATCHES, "{json: $.ok, value: true}", "Demands values of it.").of(&[&MATCH]),
     ],

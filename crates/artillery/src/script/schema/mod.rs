@@ -27,7 +27,8 @@ pub(crate) use transports::*;
 pub(crate) use turns::{LOG, LOOP, PARALLEL, THINK};
 pub(crate) use verdict::*;
 
-/// What of `config` is never passed over: a run of it would load another service than the author thinks, or otherwise.
+/// The keys of `config` that are never ignored: a run without them would load another service than the author thinks,
+/// or otherwise.
 const LOADING: [&str; 2] = ["target", "phases"];
 
 impl Area {
@@ -45,7 +46,7 @@ impl Area {
         }
     }
 
-    /// What becomes of a key that it ignores.
+    /// The consequence for a key that it ignores.
     pub(crate) fn outcome(&self) -> &'static str {
         match self.others {
             Others::Unjudged => "it decides nothing, as in Artillery",
@@ -123,7 +124,7 @@ pub(crate) const AREAS: &[&Area] = &[
     &RECONNECT_STEP,
 ];
 
-/// What steps do, and where the keys of each are.
+/// Steps, and the tables of their keys.
 const STEPS: &[(&str, &Area)] = &[
     ("get", &REQUEST_STEP),
     ("post", &REQUEST_STEP),
@@ -154,8 +155,8 @@ pub(crate) fn step(verb: &str) -> Option<&'static Area> {
     STEPS.iter().find(|(known, _)| *known == verb).map(|(_, area)| *area)
 }
 
-/// Where else a key stands, if it is one of a place nearby: inside this one, around it or beside it. Farther away the same
-/// name means something else, and to send an author there leads astray.
+/// Where else a key stands, if it is one of a place nearby: inside this one, around it or beside it. Farther away the
+/// same name means something else, and to send an author there leads astray.
 pub(crate) fn home_of(name: &str, area: &'static Area) -> Option<&'static Area> {
     let has_it = |near: &&'static Area| near.path != area.path && near.key(name).is_some();
     next_to(area).find(has_it).or_else(|| next_to(area).flat_map(next_to).find(has_it))

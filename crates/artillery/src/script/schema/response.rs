@@ -9,7 +9,7 @@ pub(crate) const FORM_PART: Area = Area {
     path: "flow[].post.formData.<name>",
     others: Others::Ignored,
     keys: &[
-        key("value", "any value", "rain", "What the part holds; an object or a list as JSON."),
+        key("value", "any value", "rain", "The content of the part; an object or a list as JSON."),
         key(
             "fromFile",
             "the path of a file, relative to the script",
@@ -20,7 +20,7 @@ pub(crate) const FORM_PART: Area = Area {
             "contentType",
             "a media type",
             "image/png",
-            "Of the part; a file's is that of its name's ending by default.",
+            "The part's content type; for a file, by default that of its name's ending.",
         ),
     ],
 };
@@ -85,7 +85,7 @@ pub(crate) const EXPECTED: Area = Area {
         ),
         key("jmespath", "a JMESPath", "user.id", "Its value in the body, JSON, is truthy."),
         key("jpath", "a JMESPath", "user.id", "The same as `jmespath`."),
-        key("description", "a text", "has a user", "What `jmespath` expects, in words.").label(),
+        key("description", "a text", "has a user", "The expectation of `jmespath`, in words.").label(),
         ignored("notEquals", "the plugin does not know it"),
     ],
 };
@@ -98,7 +98,7 @@ pub(crate) const CAPTURE: Area = Area {
         key("json", "a JSONPath", "$.token", JSON),
         key("regexp", "a regular expression", "\"id=([0-9]+)\"", REGEXP),
         key("group", "the number or name of a group", "1", GROUP),
-        key("flags", "any of the letters i, m, s, g, u", "i", "Of the regular expression."),
+        key("flags", "any of the letters i, m, s, g, u", "i", "Flags of the regular expression."),
         key("header", "the name of a header", "x-request-id", HEADER),
         key("selector", "a CSS selector", "\"input[name=csrf]\"", SELECTOR),
         key("attr", "the name of an attribute", "value", ATTR),
@@ -120,7 +120,8 @@ pub(crate) const CAPTURE: Area = Area {
             "multiple",
             "true or false",
             "false",
-            "Of a `json` that selects several: true picks one at random; false takes all, as a list. true by default.",
+            "When a `json` selects several values: true picks one at random; false takes all, as a list. true by \
+             default.",
         ),
         refused("transform", NO_TRANSFORM, "capture the part you need with `regexp`"),
     ],
@@ -143,13 +144,13 @@ pub(crate) const MATCH: Area = Area {
         key("json", "a JSONPath", "$.ok", JSON),
         key("regexp", "a regular expression", "\"id=([0-9]+)\"", REGEXP),
         key("group", "the number or name of a group", "1", GROUP),
-        key("flags", "any of the letters i, m, s, g, u", "i", "Of the regular expression."),
+        key("flags", "any of the letters i, m, s, g, u", "i", "Flags of the regular expression."),
         key("header", "the name of a header", "content-type", HEADER),
         key("selector", "a CSS selector", "\"input[name=csrf]\"", SELECTOR),
         key("attr", "the name of an attribute", "value", ATTR),
         key("index", "`first`, `last`, `random` or a whole number from 0", "last", INDEX),
         key("xpath", "an XPath", "//user/@id", XPATH),
-        key("value", "a plain value", "true", "What the value must be, compared as text."),
+        key("value", "a plain value", "true", "The value it must have, compared as text."),
         key("strict", "true or false", "false", "false: a mismatch does not fail the user. true by default."),
     ],
 };

@@ -1,5 +1,5 @@
-//! The keys of everything that came with further transports: their blocks of `config`, reconnecting, matrix and service, and
-//! the steps every engine knows.
+//! The keys of everything that came with further transports: their blocks of `config`, reconnecting, matrix and
+//! service, and the steps every engine knows.
 
 use super::area::{Area, Key, Others, SECONDS, ignored, key, refused, tags};
 use super::response::{CAPTURE, MATCH};
@@ -10,7 +10,7 @@ const STEPS: &str = "a step, or a list of steps";
 const WITH_NAME: &str = "Name of the step in the report.";
 const NO_PROXY: &str = "proxies are not supported in this version";
 
-/// What a connection to be opened again is.
+/// The settings for reopening a connection.
 pub(crate) const RECONNECT: Area = Area {
     name: "config.reconnect",
     path: "config.reconnect",
@@ -20,7 +20,8 @@ pub(crate) const RECONNECT: Area = Area {
             "automatic",
             "true or false",
             "false",
-            "Whether a lost connection is opened again by itself; true by default. `reconnect: true` steps do it in any case.",
+            "Whether a lost connection is opened again by itself; true by default. `reconnect: true` steps do it in \
+             any case.",
         ),
         key(
             "first",
@@ -39,18 +40,21 @@ pub(crate) const RECONNECT: Area = Area {
             "resume",
             "true or false",
             "false",
-            "Whether subscriptions take up where the lost connection broke off; true by default. What came in between is then owed, too.",
+            "Whether subscriptions continue where the lost connection ended; true by default. Messages sent in between \
+             are then owed, too.",
         ),
         key(
             "cursor",
             "a member's name",
             "seq",
-            "The member of received messages whose largest number is {{ $cursor }}. Event streams and polls have a cursor of their own.",
+            "The member of received messages whose largest number is {{ $cursor }}. Event streams and polls have a \
+             cursor of their own.",
         ),
     ],
 };
 
-const POLL_URL: Key = key("url", ADDRESS, "\"/cur/{{ $room }}\"", "What is asked, without the cursor.");
+const POLL_URL: Key =
+    key("url", ADDRESS, "\"/cur/{{ $room }}\"", "The address to request, without the cursor.");
 const POLL_CURSOR: Key = key(
     "cursor",
     "a mapping",
@@ -64,7 +68,8 @@ const POLL_MESSAGES: Key = key(
     "messages",
     "a member's name",
     "messages",
-    "The member of an answer that lists the messages; `messages` by default. An answer that is a list is its own, any other is one message.",
+    "The member of an answer that lists the messages; `messages` by default. An answer that is a list is its own, any \
+     other is one message.",
 );
 const POLL_EMPTY: Key = key(
     "empty",
@@ -76,7 +81,7 @@ const PUBLISH: Key = key(
     "publish",
     STEPS,
     "{post: {url: \"/location/long/{{ $room }}/notify\", json: \"{{ $message }}\"}}",
-    "What `send: DATA` with `to: ROOM` does: steps with {{ $room }} and {{ $message }}.",
+    "The steps of `send: DATA` with `to: ROOM`, with {{ $room }} and {{ $message }}.",
 );
 
 pub(crate) const POLL: Area = Area {
@@ -91,7 +96,8 @@ pub(crate) const POLL: Area = Area {
             "more",
             "a JSONPath",
             "$.more",
-            "Where an answer says that it was cut short: what is there and is not false, null, 0 or empty has the next poll leave at once. The one after that keeps to the rhythm.",
+            "Where an answer says that it was cut short: what is there and is not false, null, 0 or empty has the next \
+             poll leave at once. The one after that keeps to the rhythm.",
         ),
         POLL_HEADERS,
         key("timeout", SECONDS, "10", "Time limit of a poll; 10 s by default."),
@@ -106,12 +112,13 @@ pub(crate) const LONGPOLL: Area = Area {
     path: "config.longpoll",
     others: Others::Meant,
     keys: &[
-        key("url", ADDRESS, "\"/location/long/{{ $room }}\"", "What is asked, without the cursor."),
+        key("url", ADDRESS, "\"/location/long/{{ $room }}\"", "The address to request, without the cursor."),
         key(
             "hold",
             SECONDS,
             "30",
-            "How long the target may hold an answer back; 30 s by default. A poll that got its answer is followed by the next.",
+            "How long the target may hold an answer back; 30 s by default. A poll that got its answer is followed by \
+             the next.",
         ),
         POLL_CURSOR,
         POLL_HEADERS,
@@ -129,7 +136,12 @@ pub(crate) const CURSOR: Area = Area {
     keys: &[
         key("json", "a JSONPath", "$.next", "Where the cursor is in a JSON answer."),
         key("header", "the name of a header", "x-cursor", "The header of the answer that is the cursor."),
-        key("as", "the name of a query parameter", "after", "What the next poll gives it back as."),
+        key(
+            "as",
+            "the name of a query parameter",
+            "after",
+            "The query parameter that the next poll sends it as.",
+        ),
     ],
 };
 
@@ -150,7 +162,7 @@ pub(crate) const SSE: Area = Area {
             "publish",
             STEPS,
             "{post: {url: \"/location/sse/share?group={{ $room }}\", json: \"{{ $message }}\"}}",
-            "What `send: DATA` with `to: ROOM` does: steps with {{ $room }} and {{ $message }}.",
+            "The steps of `send: DATA` with `to: ROOM`, with {{ $room }} and {{ $message }}.",
         ),
     ],
 };
@@ -164,7 +176,8 @@ pub(crate) const STOMP: Area = Area {
             "url",
             "an address",
             "/location",
-            "Where sessions are opened: the WebSocket, or with `sockjs` the prefix of its endpoint; the target by default.",
+            "Where sessions are opened: the WebSocket, or with `sockjs` the prefix of its endpoint; the target by \
+             default.",
         ),
         key("versions", "a list of `1.0`, `1.1` and `1.2`", "[\"1.2\"]", "Offered; all three by default."),
         key(
@@ -184,7 +197,7 @@ pub(crate) const STOMP: Area = Area {
             "connectHeaders",
             TEXTS,
             "{login: guest, passcode: guest}",
-            "Of the CONNECT frame, beside what the protocol needs.",
+            "Headers of the CONNECT frame, beside those of the protocol.",
         ),
         key(
             "receipts",
@@ -203,14 +216,14 @@ pub(crate) const STOMP: Area = Area {
             "subscribe",
             "a mapping",
             "{destination: \"/sub/location/{{ $room }}\", headers: {after: \"{{ $cursor }}\"}}",
-            "What `subscribe: ROOM` does.",
+            "The steps of `subscribe: ROOM`.",
         )
         .of(&[&STOMP_SUBSCRIBE]),
         key(
             "publish",
             "a mapping",
             "{destination: \"/pub/share/{{ $room }}\"}",
-            "What `send: DATA` with `to: ROOM` does; without `body` or `json` the message is the body.",
+            "The step of `send: DATA` with `to: ROOM`; without `body` or `json` the message is the body.",
         )
         .of(&[&STOMP_SEND]),
     ],
@@ -257,7 +270,7 @@ pub(crate) const PULL_CONNECT: Area = Area {
             "target",
             "an address",
             "/location/sse/connect?group=1",
-            "What is asked; the block's `url` by default.",
+            "The address to request; the block's `url` by default.",
         ),
         key("headers", TEXTS, "{authorization: \"Bearer {{ token }}\"}", "Laid over the block's `headers`."),
         key("timeout", SECONDS, "10", "Instead of the block's `timeout`."),
@@ -275,9 +288,11 @@ pub(crate) const SUBSCRIBE_STEP: Area = Area {
             "subscribe",
             "a room, or (STOMP) a mapping with a destination",
             "\"{{ group }}\"",
-            "From here on the user receives what is sent to the room; how is in the engine's block of config. It confirms the membership in `room`. (Sonagi's own.)",
+            "From here on the user receives what is sent to the room; how is in the engine's block of config. It \
+             confirms the membership in `room`. (Sonagi's own.)",
         ).of(&[&STOMP_SUBSCRIBE]),
-        key("join", "a room, or (STOMP) a mapping with a destination", "lobby", "The same as `subscribe`.").of(&[&STOMP_SUBSCRIBE]),
+        key("join", "a room, or (STOMP) a mapping with a destination", "lobby", "The same as \
+            `subscribe`.").of(&[&STOMP_SUBSCRIBE]),
         key("name", "a text", "enter", WITH_NAME).label(),
         tags(),
     ],
@@ -293,7 +308,7 @@ pub(crate) const STOMP_SUBSCRIBE: Area = Area {
             "headers",
             TEXTS,
             "{after: \"{{ $cursor }}\"}",
-            "Of the SUBSCRIBE frame; one whose value is empty is left out.",
+            "Headers of the SUBSCRIBE frame; one whose value is empty is left out.",
         ),
         key("ack", "`auto`, `client` or `client-individual`", "client", "Instead of `config.stomp.ack`."),
         key(
@@ -317,7 +332,7 @@ pub(crate) const STOMP_SEND: Area = Area {
             "headers",
             TEXTS,
             "{persistent: \"true\"}",
-            "Of the SEND frame; one whose value is empty is left out.",
+            "Headers of the SEND frame; one whose value is empty is left out.",
         ),
         key(
             "receipt",
@@ -351,7 +366,8 @@ pub(crate) const RECONNECT_STEP: Area = Area {
         "reconnect",
         "true",
         "true",
-        "Cuts the connection without a goodbye and opens it again with all its subscriptions; those that say {{ $cursor }} or have a cursor of their own resume. (Sonagi's own.)",
+        "Cuts the connection without a goodbye and opens it again with all its subscriptions; those that say {{ \
+         $cursor }} or have a cursor of their own resume. (Sonagi's own.)",
     )],
 };
 
@@ -403,7 +419,7 @@ pub(crate) const SERVE: Area = Area {
             "queueBytes",
             "a whole number of bytes",
             "1048576",
-            "What may wait for one connection before it is closed.",
+            "Limit on bytes queued for one connection before it is closed.",
         ),
         key("maxPayload", "a whole number of bytes", "65536", "Largest message taken."),
         key("pingInterval", SECONDS, "25", "How often each connection is pinged."),

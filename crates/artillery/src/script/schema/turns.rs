@@ -79,7 +79,8 @@ pub(crate) const PARALLEL: Area = Area {
             "parallel",
             "a list of steps",
             "[{get: {url: /a}}, {get: {url: /b}}]",
-            "Begins all steps at once and goes on when the last one has ended: requests, think, log, function, loop and parallel. The first that fails fails the user.",
+            "Begins all steps at once and goes on when the last one has ended: requests, think, log, function, loop \
+             and parallel. The first that fails fails the user.",
         ),
         key("limit", "a whole number of steps", "5", "So many at a time; 100 by default."),
         key("ifTrue", IF_TRUE, EXAMPLE_IF_TRUE, "Skips all of them unless it holds."),

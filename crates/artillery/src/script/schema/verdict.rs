@@ -40,7 +40,7 @@ pub(crate) const CONDITION: Area = Area {
             "expression",
             "an expression over metrics",
             "\"http.response_time.p99 < 500 and vusers.failed == 0\"",
-            "What must hold.",
+            "The condition that must hold.",
         ),
         key(
             "strict",
@@ -52,7 +52,8 @@ pub(crate) const CONDITION: Area = Area {
             "abortOnFail",
             "true or false",
             "true",
-            "true: also looked at every two seconds, and the run ends, failed, as soon as it does not hold. (Sonagi's own.)",
+            "true: also looked at every two seconds, and the run ends, failed, as soon as it does not hold. (Sonagi's \
+             own.)",
         ),
         key(
             "delayAbortEval",
@@ -95,7 +96,7 @@ pub(crate) const METRICS_BY_ENDPOINT: Area = Area {
             "metricsNamespace",
             "a text",
             "by_endpoint",
-            "What the names begin with; plugins.metrics-by-endpoint by default.",
+            "The prefix of the names; plugins.metrics-by-endpoint by default.",
         ),
         key(
             "suppressOutput",

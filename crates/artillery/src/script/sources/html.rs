@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::Wrong;
 
-/// Which of the elements a selector finds.
+/// The choice among the elements a selector finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Index {
     /// From 0.

@@ -10,7 +10,7 @@ use super::Wrong;
 /// A capture's path. `multiple: false` asks for all that a path may select, as a list.
 pub(super) fn source(written: &str, multiple: bool) -> Result<Source, Wrong> {
     let path = modern(written);
-    // What JavaScript knows of every list and text is no member to the standard.
+    // `length`, which JavaScript has for every list and text, is no member to the standard.
     if let Some(of) = path.strip_suffix(".length")
         && let Ok(of) = JsonPath::parse(of)
     {
@@ -146,7 +146,7 @@ mod tests {
         check("$.a[(@.length - 2)].b", "$.a[-2].b");
     }
 
-    /// What a path finds, as a list where it is one's sum.
+    /// The result of a path, as a list or its only element.
     #[track_caller]
     fn find(written: &str, multiple: bool, expected: Value) {
         let json = json!({

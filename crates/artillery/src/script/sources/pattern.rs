@@ -1,7 +1,8 @@
 //! Regular expressions, as JavaScript writes them.
 //!
 //! The `regex` crate is tried first: it never takes more time than the text is long. What it does not know, or means
-//! otherwise, goes to an engine of JavaScript's own dialect: looking ahead and behind, back references, a brace as itself.
+//! otherwise, goes to an engine of JavaScript's own dialect: looking ahead and behind, back references, a brace as
+//! itself.
 
 use crate::plan::{Search, Source};
 use regex::{Regex, RegexBuilder};
@@ -10,7 +11,7 @@ use std::sync::Arc;
 
 use super::Wrong;
 
-/// Of an expression.
+/// The flags of an expression.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Flags {
     any_case: bool,
@@ -33,7 +34,7 @@ impl Flags {
     }
 }
 
-/// Which part of what matches.
+/// The part of a match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Group {
     /// 0: all of it.
@@ -65,7 +66,7 @@ pub(crate) fn pattern(written: &str, flags: Flags, group: &Group) -> Result<Sour
     }
 }
 
-/// What both engines read, and each in its own way: `\<` as the beginning of a word, and sets within sets.
+/// Whether both engines read it, but differently: `\<` as the beginning of a word, and sets within sets.
 fn means_otherwise(written: &str) -> bool {
     [r"\<", r"\>", "[[", "&&", "--", "~~"].iter().any(|text| written.contains(text))
 }
@@ -136,7 +137,7 @@ impl Search for Script {
 mod tests {
     use super::*;
 
-    /// What is found in a text, and by which engine.
+    /// The match in a text, and the engine that found it.
     #[track_caller]
     fn check(written: &str, group: Group, text: &str, expected: Option<&str>, is_script: bool) {
         let source = pattern(written, Flags::read("").unwrap(), &group).unwrap();

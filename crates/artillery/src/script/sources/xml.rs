@@ -28,7 +28,7 @@ const MAX_NODES: u32 = 1_000_000;
 const MAX_COMPILED: usize = 100;
 
 thread_local! {
-    /// What is compiled belongs to one thread.
+    /// A compiled expression belongs to one thread.
     static COMPILED: RefCell<HashMap<String, Rc<Compiled>>> = RefCell::default();
 }
 
@@ -169,7 +169,7 @@ fn context<'d>(answer: &roxmltree::Document<'_>, expression: &str) -> Context<'d
     context
 }
 
-/// What stands before a single colon.
+/// The prefix before a single colon.
 static PREFIX: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"([\p{Alphabetic}_][\w.-]*)\s*:[^:]").expect("a valid pattern"));
 

@@ -28,8 +28,8 @@ pub(super) fn operator(text: &str) -> Option<&'static str> {
     None
 }
 
-/// `friends[0].user["first name"]` into its variable and keys. What stands in braces between brackets is a key that is worked
-/// out: `nested` reads it.
+/// `friends[0].user["first name"]` into its variable and keys. What stands in braces between brackets is a key that is
+/// worked out: `nested` reads it.
 pub(super) fn split_path<E>(
     text: &str,
     wrong: &dyn Fn(String) -> E,

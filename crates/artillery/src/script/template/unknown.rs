@@ -1,7 +1,7 @@
 //! Names that begin with `$` and that nothing here goes by.
 //!
-//! One that is a known name misspelt is a mistake. Any other is, as in Artillery, a variable that nothing sets; and a text that
-//! calls an unknown function is undefined as a whole.
+//! A misspelling of a known name is a mistake. Any other name is, as in Artillery, a variable that nothing sets; and a
+//! text that calls an unknown function is undefined as a whole.
 
 use crate::plan::template::Piece;
 use crate::plan::{Expression, Template};
@@ -21,7 +21,7 @@ const FOREIGN: &[(&str, &str)] = &[
     ("$randomAlphaNumeric", "{{ $randomString(10) }}"),
 ];
 
-/// What is written here in place of a name from elsewhere.
+/// The name to use here in place of a name from elsewhere.
 fn instead_of(name: &str) -> Option<&'static str> {
     FOREIGN.iter().find(|(foreign, _)| foreign.eq_ignore_ascii_case(name)).map(|(_, instead)| *instead)
 }
@@ -54,7 +54,7 @@ pub(crate) fn is_known(name: &str) -> bool {
     BUILTINS.iter().any(|builtin| builtin.name == name) || CONSTANTS.contains(&name)
 }
 
-/// What is said of a name, or a call, that nothing here goes by, and what to write instead.
+/// The message for an unknown name or call, and the remedy.
 pub(crate) fn told(called: &str) -> (String, String) {
     let name = called.split('(').next().unwrap_or(called);
     if crate::script::fakes::is_known(name.trim_start_matches('$')) {
@@ -72,7 +72,7 @@ pub(super) fn no_function(name: &str) -> String {
     format!("there is no template function {name}")
 }
 
-/// What a call of a function there is not goes by: a variable that nothing can set.
+/// A call of an unknown function is treated as a variable that nothing can set.
 pub(super) fn call(name: &str, arguments: &str) -> String {
     format!("{name}({arguments})")
 }

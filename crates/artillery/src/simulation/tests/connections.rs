@@ -169,7 +169,7 @@ async fn a_message_whose_answer_does_not_come_in_time_is_not_known_to_have_been_
     }
 }
 
-/// Whose iteration is over drains for two seconds beside its successors, who come twice a second.
+/// A user whose iteration is over drains for two seconds beside its successors, which come twice a second.
 #[tokio::test(start_paused = true)]
 async fn who_only_drains_is_not_held() {
     let stage = Stage { name: None, duration: 5 * SECOND, from: Some(3), users: 3 };

@@ -30,8 +30,8 @@ async fn arrivals_over_the_limit_on_users_are_skipped_not_queued() {
     assert_eq!((users.planned, users.started, users.skipped, users.completed), (20, 10, 10, 10));
 }
 
-/// The generator itself stands still for three seconds (a paused machine, a starved thread). What is up to a second late
-/// starts late and is counted in the lag; what is later is missed, and the run is invalid instead of slow.
+/// The generator itself stands still for three seconds (a paused machine, a starved thread). What is up to a second
+/// late starts late and is counted in the lag; what is later is missed, and the run is invalid instead of slow.
 #[tokio::test(start_paused = true)]
 async fn arrivals_a_generator_cannot_start_within_a_second_are_missed_and_invalidate_the_run() {
     let freeze = async {
@@ -92,8 +92,8 @@ async fn a_population_iterates_until_its_time_is_over() {
     assert_eq!((summary.users.completed, summary.users.failed), (30, 0));
 }
 
-/// A place whose users fail at once stays empty for 0.1, 0.2, 0.4, 0.8 s and then a second each time; one that completes
-/// ends that.
+/// A place whose users fail at once stays empty for 0.1, 0.2, 0.4, 0.8 s and then a second each time; one that
+/// completes ends that.
 #[tokio::test(start_paused = true)]
 async fn a_dead_service_is_not_met_by_user_after_user() {
     let closed = |seconds: u32| {
@@ -208,8 +208,8 @@ async fn users_the_end_of_their_time_cuts_off_are_counted_as_stopped() {
     assert_eq!(users.operations_cut, 3);
 }
 
-/// The population ramps down over the last ten seconds: who has to go leaves its loop with its time, does what stands behind
-/// it, and has completed.
+/// The population ramps down over the last ten seconds: who has to go leaves its loop with its time, does what stands
+/// behind it, and has completed.
 #[tokio::test(start_paused = true)]
 async fn a_loop_without_end_ends_in_order_with_a_closed_models_user() {
     for pace in [Some(3 * SECOND), None] {
@@ -227,7 +227,7 @@ async fn a_loop_without_end_ends_in_order_with_a_closed_models_user() {
         let users = &ran.summary.users;
         assert_eq!((users.started, users.completed, users.stopped, users.failed), (10, 10, 0, 0), "{pace:?}");
         assert_eq!(ran.said, vec!["left"; 10]);
-        // Who leaves does so when the plan says, and not a turn earlier; without a pace its last turn is walked to its end.
+        // A user leaves when the plan says, and not a turn earlier; without a pace its last turn is walked to its end.
         let last = if pace.is_some() { 20_000.0..20_100.0 } else { 20_000.0..23_100.0 };
         assert!(last.contains(&users.session_ms.max), "{pace:?}: {:?}", users.session_ms);
         // A histogram's least is right to a thousandth.

@@ -7,7 +7,7 @@ use super::*;
 use crate::plan::template::Piece;
 use crate::plan::{Condition, Formula, Function, ValueTemplate};
 
-/// What a loop's turns say when each says its number and element, and a line behind the loop.
+/// The lines of a loop whose turns each log their number and element, and a line behind the loop.
 async fn said(repeat: Repeat, variables: Vec<(&str, Value)>) -> String {
     let hole = |function| Piece::Hole(Expression::Call { function, arguments: Vec::new() });
     let line = vec![hole(Function::LoopCount), Piece::Text(":".into()), hole(Function::LoopElement)];

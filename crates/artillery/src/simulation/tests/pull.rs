@@ -8,20 +8,20 @@ use serde_json_path::JsonPath;
 use super::*;
 use crate::plan::template::Piece;
 use crate::plan::{Awaited, Expect, Function, JsonTemplate, PollOpen, SseOpen, Subscribe};
-use sonagi_transport::link::{Cursor, PollField, Rhythm};
+use sonagi_transport::link::{PollCursor, PollField, Rhythm};
 
 mod failing;
 
 /// When each request came, and its request line.
-type Asked = Rc<RefCell<Vec<(Duration, String)>>>;
+type RequestLog = Rc<RefCell<Vec<(Duration, String)>>>;
 
-/// A server that answers the n-th request (of all connections, from 0) after a while in its own words. Without words it hangs
-/// up, and behind half an answer, which ends in `cut`.
+/// A server that answers the n-th request (of all connections, from 0) after a while in its own words. Without words it
+/// hangs up, and behind half an answer, which ends in `cut`.
 fn scripted(
     answer: impl Fn(usize, &str) -> (Duration, String) + Clone + 'static,
-) -> (Asked, impl Fn(DuplexStream)) {
+) -> (RequestLog, impl Fn(DuplexStream)) {
     let start = Instant::now();
-    let asked = Asked::default();
+    let asked = RequestLog::default();
     let noted = Rc::clone(&asked);
     let server = move |mut stream: DuplexStream| {
         let (answer, noted) = (answer.clone(), Rc::clone(&noted));
@@ -68,7 +68,7 @@ fn poll(rhythm: Rhythm, cursor: bool) -> Step {
         again: OperationId(1).into(),
         url: Template::constant("/cur/g"),
         headers: vec![("x-empty".to_owned(), Template::default())],
-        cursor: cursor.then(|| Cursor { from, parameter: "after".to_owned() }),
+        cursor: cursor.then(|| PollCursor { from, parameter: "after".to_owned() }),
         more: None,
         rhythm,
         empty: vec![210],
@@ -105,7 +105,7 @@ fn operation<'a>(summary: &'a Summary, name: &str) -> &'a sonagi_measure::summar
 }
 
 /// When the requests came, from the first.
-fn millis(asked: &Asked) -> Vec<u128> {
+fn millis(asked: &RequestLog) -> Vec<u128> {
     let asked = asked.borrow();
     asked.iter().map(|(at, _)| (*at - asked[0].0).as_millis()).collect()
 }

@@ -59,8 +59,8 @@ impl Peer {
     }
 }
 
-/// A server that does something else with each of its connections, numbered from 0. What is no WebSocket is answered with
-/// 200 after `http`.
+/// A server that does something else with each of its connections, numbered from 0. What is no WebSocket is answered
+/// with 200 after `http`.
 fn server<F: Future<Output = ()> + 'static>(
     http: Duration,
     each: impl Fn(usize, Peer) -> F + 'static,

@@ -7,7 +7,7 @@ use super::*;
 use crate::plan::template::Piece;
 use crate::plan::{WebsocketConnect, WebsocketOptions};
 
-/// What a server of such a plan is sent, request by request.
+/// The requests that a server of such a plan receives.
 async fn sent(plan: Plan) -> Vec<String> {
     let requests = Rc::<RefCell<Vec<String>>>::default();
     let noted = Rc::clone(&requests);

@@ -1,4 +1,5 @@
-//! What users make of responses: cookies, redirects, captures, expectations, compressed bodies; and bodies of several parts.
+//! Users' handling of responses: cookies, redirects, captures, expectations, compressed bodies; and bodies of several
+//! parts.
 
 use std::cell::RefCell;
 use std::io::Read as _;
@@ -11,8 +12,8 @@ use super::*;
 use crate::plan::template::Piece;
 use crate::plan::{Capture, Demand, Expectation, Expectations, FormPart, Match, PartContent, Source};
 
-/// Runs one user's steps against a server that answers the n-th request with the n-th answer (the last one again and again),
-/// and what it was asked.
+/// Runs one user's steps against a server that answers the n-th request with the n-th answer (the last one again and
+/// again), and what it was asked.
 async fn asked(flow: Vec<HttpStep>, answers: &[&[u8]]) -> (Vec<String>, Summary) {
     let requests = Rc::<RefCell<Vec<String>>>::default();
     let noted = Rc::clone(&requests);

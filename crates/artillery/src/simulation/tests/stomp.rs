@@ -12,7 +12,7 @@ use sonagi_wire::stomp::{self, Command, Limits, Side, Version, Versions, Writer}
 use sonagi_wire::websocket::{self, Decoder, Event, Opcode, Role};
 use std::sync::Arc;
 
-/// What the broker does.
+/// The broker's behaviour.
 #[derive(Clone, Copy, Default)]
 struct Habits {
     /// Answers SEND with a message before, instead of after, its receipt.

@@ -1,4 +1,4 @@
-//! What is told of responses beside their operation: each answer on the way of a redirect, and metrics by endpoint.
+//! Metrics of responses beside their operation: each answer on the way of a redirect, and metrics by endpoint.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -9,7 +9,8 @@ use super::*;
 use crate::plan::template::Piece;
 use crate::plan::{Endpoint, HttpOptions, Naming, Told};
 
-/// Runs one user's steps against a server that gives its n-th answer after so many milliseconds, and none after the last.
+/// Runs one user's steps against a server that gives its n-th answer after so many milliseconds, and none after the
+/// last.
 async fn told(flow: Vec<HttpStep>, answers: &[(u64, &'static str)]) -> Summary {
     let answers = answers.to_vec();
     let given = Rc::new(Cell::new(0));

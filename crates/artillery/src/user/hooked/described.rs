@@ -13,7 +13,7 @@ impl User {
     /// The response, and when its request was how far.
     pub(super) fn described(&mut self, answered: &Answered) -> Value {
         let Answered { origin, request, response } = answered;
-        // What cannot be unpacked is shown as it came.
+        // A body that cannot be unpacked is shown as it came.
         let body = decoded_keeping(&response.headers, &response.body, self.shard.plan().http.max_body);
         let body = body.unwrap_or(Cow::Borrowed(&response.body));
         let mut described = json!({
@@ -37,7 +37,7 @@ fn headers(response: &Response) -> Map<String, Value> {
     for (name, value) in response.headers.iter() {
         let value = String::from_utf8_lossy(value).into_owned();
         let name = name.to_ascii_lowercase();
-        // Of all headers only this one is a list, also when it came once.
+        // Of all headers, this one alone is always a list.
         if name == "set-cookie" {
             let list = headers.entry(name).or_insert_with(|| json!([]));
             list.as_array_mut().expect("made above").push(value.into());
@@ -51,8 +51,8 @@ fn headers(response: &Response) -> Map<String, Value> {
     headers
 }
 
-/// Instants in ms since 1970, and between them phases in ms; `now` is `now_ms`. A connection that was open before took no time
-/// to open, and what is not known is not there.
+/// Instants in ms since 1970, and between them phases in ms; `now` is `now_ms`. A connection that was open before took
+/// no time to open, and what is not known is not there.
 fn timings(marks: &Marks, response: &Response, is_tls: bool, now: At, now_ms: f64) -> Value {
     let instant = |at: At| json!((now_ms - now.since(at) as f64 / 1e6).round());
     let phase = |from: At, to: At| json!((to.since(from).max(0) as f64 / 1e3).round() / 1e3);

@@ -1,5 +1,5 @@
-//! A request whose holes are filled before it is sent, so that the functions behind it see what was sent. Filled again for them,
-//! it would show what was captured or drawn since.
+//! A request whose holes are filled before it is sent, so that the functions behind it see what was sent. Filled again
+//! for them, it would show what was captured or drawn since.
 
 use serde_json::{Map, Value};
 use std::rc::Rc;
@@ -14,8 +14,8 @@ use sonagi_transport::http::USER_AGENT;
 use sonagi_transport::net::Failed;
 
 impl User {
-    /// The step without a hole, its default headers among its own. `params`, which describe it to functions, say the same
-    /// then, in the way Artillery has them behind a request.
+    /// The step without a hole, its default headers among its own. `params`, which describe it to functions, say the
+    /// same then, in the way Artillery has them behind a request.
     pub(super) fn settled(
         &mut self,
         step: &HttpStep,

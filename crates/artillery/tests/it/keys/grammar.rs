@@ -1,4 +1,4 @@
-//! What `sonagi schema` says may stand where.
+//! The grammar of `sonagi schema`: the keys of each place.
 
 use jsonschema::Validator;
 use serde_json::Value;
@@ -53,7 +53,7 @@ impl Grammar {
             .filter(|name| name.starts_with("step-"))
     }
 
-    /// What judges a value under a key.
+    /// The validator of a value under a key.
     pub(super) fn validator(&self, said: &Value) -> Validator {
         let mut schema = said.clone();
         if !below(said).is_empty() {

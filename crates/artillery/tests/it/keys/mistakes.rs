@@ -1,7 +1,7 @@
-//! One mistake for each key, written into a script that is right without it.
+//! A mistake for each key, written into a script that is right without it.
 //!
-//! What is told of each stands in `mistakes/*.txt`, to be read: `UPDATE_PLANS=1 cargo test -p sonagi-artillery --test it keys`
-//! writes them anew.
+//! The resulting messages are in `mistakes/*.txt`, to be read:
+//! `UPDATE_PLANS=1 cargo test -p sonagi-artillery --test it keys` writes them anew.
 
 use super::grammar::{Grammar, Key, is_ignored, is_refused};
 use super::uses::{Use, Uses};
@@ -24,14 +24,14 @@ fn nonsense() -> [(&'static str, Value); 5] {
     ]
 }
 
-/// What is told of a mistake where it stands, and elsewhere because of it.
+/// The messages about a mistake at its place, and elsewhere because of it.
 struct Told {
     here: Vec<Problem>,
     elsewhere: Vec<Problem>,
 }
 
 impl Told {
-    /// What is told there alone comes first.
+    /// A mistake reported at its place alone ranks first.
     fn rank(&self) -> (bool, usize) {
         (self.here.is_empty(), self.here.len() + self.elsewhere.len())
     }
@@ -163,7 +163,7 @@ fn unhelpful(told: &Told, value: &str) -> Option<String> {
     if let Some(problem) = told.here.iter().find(|problem| problem.hint.is_none()) {
         return Some(format!("is told without a hint: {}", problem.what));
     }
-    // Of a mapping, the key in it that is unknown.
+    // In a mapping, the unknown key.
     let found = value.split(':').next().unwrap_or_default();
     let says =
         |problem: &Problem| problem.what.contains("; got ") || problem.what.contains(&format!("\"{found}\""));

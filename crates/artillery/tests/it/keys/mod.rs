@@ -1,8 +1,9 @@
-//! Every key of the schema: that a script of `scripts/` uses it, that this makes a difference, and what is said of it where it
-//! is wrong.
+//! Every key of the schema: that a script of `scripts/` uses it, that this makes a difference, and what is said of it
+//! where it is wrong.
 //!
-//! Nothing here lists the keys. They come from `sonagi schema`; the scripts are read by the reader and walked by the schema; and
-//! the mistakes are written into these same scripts, one each, so that what is told is told of that mistake.
+//! Nothing here lists the keys. They come from `sonagi schema`; the scripts are read by the reader and walked by the
+//! schema; and the mistakes are written into these same scripts, one each, so that what is told is told of that
+//! mistake.
 
 mod grammar;
 mod mistakes;
@@ -52,19 +53,19 @@ impl Bench {
         path
     }
 
-    /// What becomes of a text: all of its plan and notices, as text.
+    /// The outcome for a text: all of its plan and notices, as text.
     fn outcome(&self, name: &str, text: &str) -> Result<String, Problems> {
         let mut loaded = load(&self.write(name, text), &Overrides::default())?;
-        // As it is written, which always tells.
+        // The source itself always differs.
         loaded.plan.source = serde_json::Value::Null;
-        // Of its own each time.
+        // A new one for each load.
         loaded.plan.processor.iter_mut().for_each(|processor| drop(processor.constants.remove("$testId")));
         // And without their places: what stands below a line moves when it goes.
         let notices: Vec<String> = loaded.notices.into_iter().map(|notice| notice.text).collect();
         Ok(format!("{:?} {:?} {notices:?}", loaded.plan, loaded.serve))
     }
 
-    /// What the scripts use, each of which the reader takes.
+    /// The uses of keys in the scripts, each of which the reader accepts.
     fn uses(&self, grammar: &Grammar) -> Uses {
         let mut uses = Uses::default();
         for (index, (name, text)) in self.scripts.iter().enumerate() {
@@ -121,13 +122,13 @@ fn every_key_of_the_schema_is_used_by_a_script_that_loads() {
     assert!(seen > 390, "{seen} keys were looked for");
 }
 
-/// What the reference says of keys that change no plan by themselves.
+/// The reference's words for keys that change no plan by themselves.
 const WITHOUT_EFFECT: [&str; 4] = [
     "Shown nowhere.",
     "Nothing to set here.",
     "`-e name` lays one over config",
-    // What is compiled of an expression does not show them; a test of its own looks.
-    "Of the regular expression.",
+    // The compiled expression does not show them; a test of its own looks.
+    "Flags of the regular expression.",
 ];
 
 #[test]

@@ -1,7 +1,7 @@
 //! Where scripts use the keys of the schema: the tree of a script walked by the grammar.
 //!
-//! A mapping counts for a place only when no other place could be meant: where several take its keys the engine of the flow
-//! decides, as it does for the reader, and where that is not known the mapping counts for none.
+//! A mapping counts for a place only when no other place could be meant: where several take its keys the engine of the
+//! flow decides, as it does for the reader, and where that is not known the mapping counts for none.
 
 use super::grammar::{Grammar, Key, reference, shapes};
 use super::written::{Kind, Written, read};
@@ -11,15 +11,15 @@ use std::ops::Range;
 
 /// A key in a script.
 pub(super) struct Use {
-    /// Which of the scripts.
+    /// The script's index.
     pub(super) script: usize,
     pub(super) key: Range<usize>,
     pub(super) value: Range<usize>,
-    /// What is written where to take the key out.
+    /// The replacement that takes the key out.
     pub(super) without: (Range<usize>, &'static str),
 }
 
-/// What scripts use.
+/// The keys that scripts use.
 #[derive(Default)]
 pub(super) struct Uses {
     pub(super) keys: BTreeMap<Key, Vec<Use>>,
@@ -56,7 +56,8 @@ impl Walk<'_, '_> {
         let entries = node.entries();
         for (index, entry) in entries.iter().enumerate() {
             let Some(said) = self.grammar.place(place)["properties"].get(&entry.name) else {
-                // The anchors of a script stand under names of their own, and what they are for is seen where they are used.
+                // The anchors of a script stand under names of their own, and what they are for is seen where they are
+                // used.
                 assert!(entry.name == "<<" || entry.name.starts_with("x-"), "{} in {place}", entry.name);
                 continue;
             };
@@ -120,7 +121,7 @@ impl<'g> Walk<'g, '_> {
         first
     }
 
-    /// Which of these places the mapping is of.
+    /// The place among these that the mapping belongs to.
     fn meant<'p>(&self, places: &[&'p str], node: &Written, engine: &str) -> Option<&'p str> {
         let words = |place: &str, word: &str| {
             place.split(|c: char| !c.is_ascii_alphanumeric()).any(|known| known == word)
@@ -144,7 +145,7 @@ impl<'g> Walk<'g, '_> {
 /// Blocks of `config` in which there may be steps of their engine.
 const BLOCKS: [&str; 6] = ["ws", "socketio", "stomp", "poll", "longpoll", "sse"];
 
-/// What a key says is spoken; a name that only a run knows is that of no engine.
+/// The engine that a key selects; a name known only in a run selects none.
 fn engine<'n>(node: &'n Written, key: &str) -> Option<&'n str> {
     Some(match node.get(key)?.text()? {
         "websocket" => "ws",

@@ -1,4 +1,5 @@
-//! A script's text as a tree that knows which characters each key and value takes, so that a mistake can be written into it.
+//! A script's text as a tree that knows which characters each key and value takes, so that a mistake can be written
+//! into it.
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span};
 use std::ops::Range;
@@ -11,7 +12,7 @@ pub(super) struct Written {
 
 pub(super) enum Kind {
     Scalar(String),
-    /// What it stands for is written elsewhere.
+    /// An alias: its value is written elsewhere.
     Alias,
     List(Vec<Written>),
     Map(Vec<Entry>),
@@ -88,7 +89,7 @@ impl<'a, I: Iterator<Item = (Event<'a>, Span)>> Tree<I> {
                 (other, _) => panic!("{other:?} is a key"),
             };
             let next = self.events.next().unwrap();
-            // What is not there has the place of what follows.
+            // A missing value has the place of the next text.
             let value = match next {
                 (Event::Scalar(text, ScalarStyle::Plain, ..), _) if text.is_empty() => {
                     Written { at: at.end + 1..at.end + 1, kind: Kind::Scalar(String::new()) }

@@ -1,4 +1,4 @@
-//! One script with many mistakes: all are reported, in the order of lines.
+//! A script with many mistakes: all are reported, in the order of lines.
 
 use crate::support::{problems, repository};
 

@@ -158,7 +158,7 @@ fn streams_and_polls_say_what_they_ask_and_how_often() {
     );
 }
 
-/// What each way of polling or streaming needs to subscribe.
+/// The keys that each way of polling or streaming needs to subscribe.
 const PULLS: &str = "  sse: {url: \"/s/{{ $room }}\"}\n  poll: {url: \"/p/{{ $room }}\", every: 1, cursor: {json: $.next, as: after}}\n  longpoll: {url: \"/l/{{ $room }}\"}\n";
 
 #[test]

@@ -1,4 +1,5 @@
-//! Mistakes in what says when, how often and whether steps are done: conditions, loops, parallel, phases; and in made-up data.
+//! Mistakes in what says when, how often and whether steps are done: conditions, loops, parallel, phases; and in
+//! made-up data.
 
 use super::{Case, check, config, http, phases, socketio, whole, ws};
 

@@ -61,7 +61,7 @@ pub(crate) struct Dialect {
 }
 
 impl Dialect {
-    /// What ends a connection for this reason. `receipt` is that of the frame that was wrong, when it asked for one.
+    /// The end of a connection for this reason. `receipt` is that of the faulty frame, if it asked for one.
     pub(crate) fn farewell(self, complaint: &Complaint, receipt: Option<&str>) -> Farewell {
         let frame = self.envelope.wrap(&complaint.frame(self.version, receipt));
         Farewell { frame, close: complaint.close() }

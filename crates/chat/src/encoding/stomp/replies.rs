@@ -25,7 +25,7 @@ pub(crate) fn receipt(version: Version, id: &str, more: &[(&str, &str)]) -> Opti
     written.ok().map(|()| text(frame))
 }
 
-/// What went wrong. The client is told, and the connection closes.
+/// A client's mistake. The client is told, and the connection closes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Complaint {
     /// A stable word for programs.

@@ -46,7 +46,7 @@ impl Style {
     pub(crate) fn write(&self, seq: u64, object: &[u8], out: &mut Vec<u8>) {
         let mut head = self.begin(seq, object.len());
         let _ = write!(head, "seq:{seq}\n\n");
-        // It is the message's JSON object, so it is text.
+        // The message's JSON object is always text.
         self.envelope.write(&[&head, &String::from_utf8_lossy(object), "\0"], out);
     }
 

@@ -20,7 +20,7 @@ pub(crate) struct Acks {
     dialect: Dialect,
 }
 
-/// What is equal is sent the same bytes.
+/// Equal forms are sent as the same bytes.
 impl PartialEq for SubscriptionForm {
     fn eq(&self, other: &SubscriptionForm) -> bool {
         self.style == other.style
@@ -39,7 +39,7 @@ impl SubscriptionForm {
         &self.style
     }
 
-    /// What must be acknowledged, if anything.
+    /// The message's acknowledgement, if it needs one.
     pub(crate) fn acks(&self) -> Option<&Arc<Acks>> {
         self.acks.as_ref()
     }

@@ -10,7 +10,7 @@ use crate::http;
 pub(crate) struct Callback(String);
 
 impl Callback {
-    /// Of `j`, what is a digit; a client's number is short.
+    /// The digits of `j`; a client's number is short.
     pub(crate) fn new(j: &str) -> Callback {
         Callback(j.chars().filter(char::is_ascii_digit).take(20).collect())
     }

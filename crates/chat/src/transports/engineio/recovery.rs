@@ -32,7 +32,7 @@ use crate::rooms::member::Member;
 use crate::rooms::peer::{Membership, Peer};
 use crate::sync::lock;
 
-/// Who a session is to its client.
+/// A session's identity for its client.
 #[derive(Clone)]
 pub(crate) struct Identity {
     pub(crate) pid: Arc<str>,
@@ -40,7 +40,7 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    /// As an answer to CONNECT has it.
+    /// The JSON for an answer to CONNECT.
     pub(crate) fn to_json(&self) -> String {
         let Identity { pid, sid } = self;
         format!(r#"{{"sid":"{sid}","pid":"{pid}"}}"#)
@@ -54,12 +54,12 @@ pub(crate) struct KeptSession {
     pub(crate) memberships: Vec<Membership>,
 }
 
-/// What a client that comes back says of itself.
+/// The claim of a client that comes back.
 pub(crate) struct Claim<'a> {
     pub(crate) pid: &'a str,
-    /// Of the last broadcast it got, if it got one.
+    /// The offset of the last broadcast it got, if it got one.
     pub(crate) offset: Option<&'a str>,
-    /// Whose valid token it has brought, if it has one.
+    /// The user of its valid token, if it has one.
     pub(crate) user: Option<u64>,
 }
 
@@ -75,7 +75,7 @@ pub(crate) struct Recovery {
 #[derive(Default)]
 struct Known {
     by_pid: HashMap<Arc<str>, State>,
-    /// Those kept, by the number they were kept under: the order they end in.
+    /// The kept sessions, by the number they were kept under: the order they end in.
     in_order: BTreeMap<u64, Arc<str>>,
     last: u64,
 }
@@ -91,7 +91,7 @@ enum State {
 }
 
 impl Recovery {
-    /// As the hub's configuration asks for it. Not in the null mode, which keeps no messages.
+    /// The recovery of the hub's configuration. Not in the null mode, which keeps no messages.
     pub(crate) fn of(hub: &Hub) -> Option<Recovery> {
         let keep = hub.config.recovery.filter(|_| !hub.config.null)?;
         let mut life = Life::default();
@@ -212,7 +212,7 @@ pub(crate) fn recover(
     }
     session.peer.leave_all(&io.hub.metrics);
     if !session.peer.outbox.is_open() {
-        // It was this connection that failed, and there will be another.
+        // Only this connection failed, and there will be another.
         recovery.keep(kept, Instant::now());
     }
     false

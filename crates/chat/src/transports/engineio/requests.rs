@@ -28,7 +28,7 @@ pub(crate) async fn engineio(request: Request<Incoming>, slot: &Arc<Slot>, io: &
 
 /// Why an Engine.IO request got nothing.
 enum Refused {
-    /// One of the protocol's own refusals.
+    /// A refusal of the protocol's own.
     By(Refusal),
     Status(StatusCode),
     Problem(Problem),

@@ -184,7 +184,7 @@ fn fresh(namespace: &str, session: &Session, io: &EngineIo) -> String {
     identity.to_json()
 }
 
-/// Who asks for a namespace.
+/// The caller that asks for a namespace.
 enum Caller {
     User(u64),
     /// Without any token: it may be where everybody may be.
@@ -218,7 +218,7 @@ impl Caller {
     }
 }
 
-/// What protocol 4 has for an auth payload: the query behind a namespace.
+/// Protocol 4's form of an auth payload: the query behind a namespace.
 fn auth_of_query(query: &str) -> Value {
     let pairs = query.split('&').filter(|pair| !pair.is_empty());
     let pairs = pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")));
@@ -244,7 +244,7 @@ fn say(session: &Session, packet: &Packet<'_>) {
     session.peer.outbox.push(frame(packet));
 }
 
-/// One event from the client.
+/// An event from the client.
 struct Event<'a> {
     namespace: &'a str,
     ack: Option<u64>,

@@ -1,11 +1,11 @@
-//! One poll: what it asks for and what it brings.
+//! A poll: its request and its answer.
 
 use std::time::Duration;
 
 use crate::metrics::Count;
 use crate::rooms::cursor::{Excerpt, Start};
 
-/// What a poll asks for.
+/// The request of a poll.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PollRequest {
     pub(crate) start: Start,
@@ -13,7 +13,7 @@ pub(crate) struct PollRequest {
     pub(crate) hold: Option<Duration>,
 }
 
-/// What a poll is answered with.
+/// The answer to a poll.
 #[derive(Debug)]
 pub(crate) struct PollAnswer {
     pub(crate) excerpt: Excerpt,
@@ -22,7 +22,7 @@ pub(crate) struct PollAnswer {
     pub(crate) is_counted: bool,
 }
 
-/// One more, as long as it lives.
+/// Counts one more, as long as it lives.
 pub(crate) struct Counted<'a>(&'a Count);
 
 impl<'a> Counted<'a> {

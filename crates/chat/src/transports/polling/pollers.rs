@@ -149,7 +149,7 @@ impl Pollers {
     }
 }
 
-/// What is on the poller's queue, now or within its hold; `None` when that has passed.
+/// The messages on the poller's queue, now or within its hold; `None` when that has passed.
 pub(crate) async fn pull(
     user: u64,
     room: &Room,

@@ -168,7 +168,7 @@ impl Stream {
         standing
     }
 
-    /// One read: true when something came, false at the end of what the client sends.
+    /// Reads once: true when something came, false at the end of the client's stream.
     fn read(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
         with_scratch(|buffer| {
             let mut read = ReadBuf::new(buffer);

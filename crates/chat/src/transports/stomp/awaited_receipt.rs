@@ -63,7 +63,7 @@ impl Drop for Parting {
     }
 }
 
-/// What a SEND, or a COMMIT with all its SENDs, is answered with once the last of its messages is published.
+/// The answer to a SEND, or to a COMMIT with all its SENDs, once the last of its messages is published.
 #[derive(Debug)]
 pub(crate) struct AwaitedReceipt {
     dialect: Dialect,

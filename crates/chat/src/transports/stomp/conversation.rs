@@ -1,4 +1,4 @@
-//! One STOMP client's frames, and what is done about each.
+//! A STOMP client's frames, and their handling.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,8 +24,8 @@ use crate::rooms::cursor::{Start, start_of_text};
 use crate::rooms::member::Member;
 use crate::rooms::peer::Peer;
 
-/// One connection's side of the talk. Its answers are in the peer's queue when `feed` returns, but for those that wait
-/// for the log.
+/// Our side of a connection's conversation. Its answers are in the peer's queue when `feed` returns, except those that
+/// wait for the log.
 pub(crate) struct Conversation {
     pub(crate) peer: Arc<Peer>,
     decoder: Decoder,
@@ -48,13 +48,13 @@ struct Session {
 
 struct Subscription {
     number: u32,
-    /// What the client calls it; in 1.0 perhaps its destination.
+    /// The client's id for it; in 1.0 perhaps its destination.
     id: Box<str>,
     member: Arc<Member>,
     form: SubscriptionForm,
 }
 
-/// What a frame in a transaction asks for.
+/// A frame held in a transaction.
 enum Held {
     Send(Draft),
     Settle { number: u32, seq: u64 },
@@ -205,7 +205,7 @@ impl Session {
         Ok(())
     }
 
-    /// What is answered when so many messages are published.
+    /// The receipt to send when this many messages are published.
     fn awaited(&self, frame: &Frame<'_>, messages: usize) -> Result<Arc<AwaitedReceipt>, Complaint> {
         let receipt = frame.header("receipt")?;
         // No frame is taken without one.

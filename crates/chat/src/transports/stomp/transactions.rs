@@ -2,7 +2,7 @@
 
 use crate::encoding::stomp::replies::Complaint;
 
-/// What happens to transactions that do not exist, exist twice, or hold too much.
+/// The mistakes with transactions: they do not exist, exist twice, or hold too much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum TransactionError {
     #[error("a transaction must be begun before it is used and may be ended once, got one that is not open")]

@@ -1,4 +1,4 @@
-//! One WebSocket connection: reads frames, writes the queue, closes in order.
+//! A WebSocket connection: reads frames, writes the queue, closes in order.
 //!
 //! One task and one hand-written poll function per connection, because a task that sleeps should own almost nothing:
 //! bytes are read into a buffer shared by all connections of a thread, and a wake writes everything that waits with
@@ -23,7 +23,7 @@ use crate::connection::write_buffer::WriteBuffer;
 use crate::hub::Hub;
 use crate::rooms::peer::Peer;
 
-/// Who answers what a WebSocket brings. Everything is said by pushing to, or closing, the peer's queue.
+/// Answers a WebSocket's messages. Everything is said by pushing to, or closing, the peer's queue.
 pub(crate) trait SocketHandler: Send {
     /// The connection whose queue is written; it changes once, when a session is upgraded to this socket.
     fn peer(&self) -> &Arc<Peer>;
@@ -31,7 +31,7 @@ pub(crate) trait SocketHandler: Send {
     fn binary(&mut self, bytes: &[u8]);
     /// Something was received; called once per read.
     fn heard(&mut self);
-    /// What to say before the close frame; not asked when the client closed first or broke WebSocket.
+    /// The frame before the close frame; not called when the client closed first or broke the protocol.
     fn farewell(&self, why: Close) -> Option<&'static str>;
     /// The client says that it goes: end its memberships, while what is queued still goes out.
     fn leaving(&mut self, hub: &Hub) {
@@ -187,7 +187,7 @@ impl<A: SocketHandler> Link<A> {
         out.flush(socket.as_ref(), &handler.peer().outbox, &hub.metrics, cx)
     }
 
-    /// One read: true when something came, false at the end of the stream.
+    /// Reads once: true when something came, false at the end of the stream.
     fn read(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
         with_scratch(|buffer| {
             let mut read = ReadBuf::new(buffer);

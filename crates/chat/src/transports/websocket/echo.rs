@@ -33,7 +33,7 @@ pub(crate) fn connect(
     Ok(answer)
 }
 
-/// Who answers on `/ws/echo`.
+/// The handler of `/ws/echo`.
 pub(crate) fn echoing(hub: &Arc<Hub>) -> Echo {
     let peer = upgrade::newcomer(hub, ECHO_QUEUE, Source::default());
     peer.deadlines.settled();

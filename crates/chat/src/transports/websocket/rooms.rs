@@ -48,7 +48,7 @@ struct Frame<'a> {
     id: Option<&'a RawValue>,
 }
 
-/// What is there, `null` included, which an `Option` would take for nothing.
+/// A present value, `null` included, which an `Option` would take for none.
 fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<&'de RawValue>, D::Error> {
     <&RawValue>::deserialize(from).map(Some)
 }

@@ -1,8 +1,8 @@
 //! Planned iterations: arrival n is timed by shard n modulo shards and carried out by a free user.
 //!
-//! A free user is looked for on the arrival's own shard first, then on the others: with few users, which are not spread as
-//! evenly as arrivals, an arrival would be dropped else that k6 starts. Claiming a user is one atomic count per shard; the
-//! user is then that arrival's, so whoever is claimed for is never looked for in vain.
+//! A free user is looked for on the arrival's own shard first, then on the others: with few users, which are not spread
+//! as evenly as arrivals, an arrival would be dropped else that k6 starts. Claiming a user is one atomic count per
+//! shard; the user is then that arrival's, so whoever is claimed for is never looked for in vain.
 
 use super::{Driver, all_over};
 use crate::executor::{Dropped, Pool, Stop};

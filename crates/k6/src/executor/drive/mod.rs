@@ -1,5 +1,5 @@
-//! Drives one scenario's share on one shard: sleeps until its start, lets its users iterate, and returns when all of them
-//! are given back.
+//! Drives one scenario's share on one shard: sleeps until its start, lets its users iterate, and returns when all of
+//! them are given back.
 //!
 //! Two drivers do for six executors: `looping`, where a user's next iteration follows its last, and `arriving`, where
 //! iterations are planned and a free user is looked for.

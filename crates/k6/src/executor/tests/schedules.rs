@@ -201,16 +201,20 @@ proptest! {
         for (ms, to) in stages {
             // In the middle of a stage, where no user's instant is.
             let at = begun + ms as i64 * MS / 2 + 1;
-            let there = turns.iter().flat_map(|turn| &turn.spans).filter(|(from, until)| (*from..*until).contains(&at)).count() as u64;
+            let spans = turns.iter().flat_map(|turn| &turn.spans);
+            let there = spans.filter(|(from, until)| (*from..*until).contains(&at)).count() as u64;
             let exact = (from + to) as f64 / 2.0;
             prop_assert!(ms < 2 || (there as f64 - exact).abs() <= 1.0, "{there} of {exact} at {at}");
             (begun, from) = (begun + ms as i64 * MS, to);
         }
         for turn in &turns {
-            prop_assert!(turn.spans.is_sorted() && turn.spans.iter().all(|(from, until)| from <= until && *until <= turn.until));
+            let is_within = turn.spans.iter().all(|(from, until)| from <= until && *until <= turn.until);
+            prop_assert!(turn.spans.is_sorted() && is_within);
         }
         let plan = Plan::of(&[scenario], 3);
-        let mut held: Vec<(i64, i64, u64)> = plan.scenarios[0].turns.iter().map(|(turn, place)| (turn.from(), turn.until, *place)).collect();
+        let turns = plan.scenarios[0].turns.iter();
+        let mut held: Vec<(i64, i64, u64)> =
+            turns.map(|(turn, place)| (turn.from(), turn.until, *place)).collect();
         held.sort_by_key(|(from, _, place)| (*place, *from));
         for pair in held.windows(2) {
             prop_assert!(pair[0].2 != pair[1].2 || pair[0].1 <= pair[1].0, "two turns share a place: {pair:?}");

@@ -43,7 +43,8 @@ impl Watch for Count {
     }
 }
 
-/// Runs one scenario on as many threads as shards; returns the numbers of its iterations, sorted, and how many it dropped.
+/// Runs one scenario on as many threads as shards; returns the numbers of its iterations, sorted, and how many it
+/// dropped.
 fn on_threads(shards: usize, scenario: Scenario) -> (Vec<u64>, u64) {
     let scenarios = vec![scenario];
     let plan = Arc::new(Plan::of(&scenarios, shards));

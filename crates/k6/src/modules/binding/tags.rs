@@ -35,7 +35,8 @@ pub(crate) fn tag<'js>(ctx: &Ctx<'js>, name: &str, value: &Value<'js>) -> rquick
         return Ok(value.get::<Coerced<String>>()?.0);
     }
     let wrong = format!(
-        "invalid value for metric tag '{name}': only String, Boolean and Number types are accepted as a metric tag values"
+        "invalid value for metric tag '{name}': only String, Boolean and Number types are accepted as a metric tag \
+         values"
     );
     Err(go_error(ctx, &wrong))
 }

@@ -78,7 +78,8 @@ fn run<'js>(ctx: &Ctx<'js>, path: &Path) -> rquickjs::Result<Value<'js>> {
 }
 
 /// The exports of a module that still awaits something at its top level. As in k6, those it has not come to yet throw a
-/// `ReferenceError` when they are looked at. They are had from a module that imports all of them: it need not be evaluated for that.
+/// `ReferenceError` when they are looked at. They are had from a module that imports all of them: it need not be
+/// evaluated for that.
 fn unfinished_namespace<'js>(ctx: &Ctx<'js>, path: &Path) -> rquickjs::Result<Object<'js>> {
     let (name, path) = (format!("sonagi:required {}", path.display()), path.display().to_string());
     let code = format!("import * as all from {};\nexport {{ all }};", serde_json::Value::from(path));

@@ -39,7 +39,8 @@ fn warn_of_another_folder(ctx: &Ctx<'_>, vu: &Vu, path: &str, from: Option<&Path
         && said_in.parent() != Some(from)
     {
         let text = format!(
-            "open({path:?}), written in {}, is resolved against {}, which calls it (as in k6); `import.meta.resolve()` resolves against the file it is written in",
+            "open({path:?}), written in {}, is resolved against {}, which calls it (as in k6); `import.meta.resolve()` \
+             resolves against the file it is written in",
             said_in.display(),
             from.display()
         );

@@ -55,11 +55,13 @@ const MEANT: [(&str, &str); 5] = [
     (":checked", ":is(input[type=checkbox][checked],input[type=radio][checked],option[selected])"),
     (
         ":disabled",
-        ":is(:is(input,button,select,textarea,fieldset,optgroup,option)[disabled],fieldset[disabled] :is(input,button,select,textarea))",
+        ":is(:is(input,button,select,textarea,fieldset,optgroup,option)[disabled],fieldset[disabled] \
+         :is(input,button,select,textarea))",
     ),
     (
         ":enabled",
-        ":is(a[href],area[href],link[href],:is(input,button,select,textarea,fieldset,optgroup,option):not([disabled],fieldset[disabled] *))",
+        ":is(a[href],area[href],link[href],:is(input,button,select,textarea,fieldset,optgroup,option)\
+         :not([disabled],fieldset[disabled] *))",
     ),
     (":input", ":is(input,button,select,textarea)"),
     (":root", ":is(html)"),

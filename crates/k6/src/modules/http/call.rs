@@ -151,7 +151,8 @@ impl Call {
         let (_, said) = self.headers.remove(at);
         if said.parse() != Ok(length) {
             let text = format!(
-                "The specified Content-Length header {said:?} in the {} request for {} doesn't match the actual request body length of {length}, so it will be ignored!",
+                "The specified Content-Length header {said:?} in the {} request for {} doesn't match the actual \
+                 request body length of {length}, so it will be ignored!",
                 self.method, self.given
             );
             vu.shard.say(Level::Warn, text, Vec::new());

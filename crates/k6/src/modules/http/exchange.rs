@@ -2,7 +2,9 @@
 
 use bytes::Bytes;
 use sonagi_measure::At;
-use sonagi_transport::http::{Client, Phases, Request, Response, Spoken, Written, decoded_keeping, is_token};
+use sonagi_transport::http::{
+    Client, Phases, Request, Response, Spoken, WireForm, decoded_keeping, is_token,
+};
 use sonagi_transport::net::{Failed, Origin};
 use std::borrow::Cow;
 use std::mem::take;
@@ -126,7 +128,8 @@ fn tell_of_redirects(vu: &Vu, call: &Call, is_redirect: bool) {
         return;
     }
     let text = format!(
-        "Stopped after {} redirects and returned the redirection; pass {{ redirects: n }} in request params or set global maxRedirects to silence this",
+        "Stopped after {} redirects and returned the redirection; pass {{ redirects: n }} in request params or set \
+         global maxRedirects to silence this",
         u64::from(call.redirects) + 1
     );
     vu.shard.say(Level::Warn, text, vec![("url", call.url.clone())]);
@@ -143,7 +146,7 @@ fn first(call: &Call) -> Result<Hop, Unanswered> {
     {
         headers.push(("Authorization".to_owned(), auth::basic(user, password)));
     }
-    let written = Written { keeps_case: true, is_chunked: call.is_chunked };
+    let written = WireForm { keeps_case: true, is_chunked: call.is_chunked };
     let cookies = cookies(call, &origin, &path);
     let method = if call.method.is_empty() { "GET".to_owned() } else { call.method.clone() };
     let mut request = Request { method, path, headers, body: call.body.clone(), written };
@@ -224,7 +227,9 @@ async fn one(
     client.mark();
     let outcome = tokio::select! {
         biased;
-        outcome = client.request_keeping(&hop.origin, &hop.request, keep) => outcome.map_err(|failed| Unanswered::of(&failed, &hop.origin)),
+        outcome = client.request_keeping(&hop.origin, &hop.request, keep) => {
+            outcome.map_err(|failed| Unanswered::of(&failed, &hop.origin))
+        }
         () = vu.clock().sleep_until(until) => Err(Unanswered::timeout()),
     };
     let traffic = client.take_traffic();

@@ -301,7 +301,8 @@ fn json<'js>(
     if !it.answer.has_body {
         return Err(go_error(
             &ctx,
-            "the body is null so we can't transform it to JSON - this likely was because of a request error getting the response",
+            "the body is null so we can't transform it to JSON - this likely was because of a request error getting \
+             the response",
         ));
     }
     let body = String::from_utf8_lossy(&it.answer.body);

@@ -21,8 +21,8 @@ pub(super) struct Reply<'r> {
     pub(super) is_first_of_two: bool,
 }
 
-/// Takes the samples of an answer or of a failure, at the instant the response ended, now if none came. The tags of a failure
-/// say nothing of a response.
+/// Takes the samples of an answer or of a failure, at the instant the response ended, now if none came. The tags of a
+/// failure say nothing of a response.
 pub(super) fn observe(
     vu: &Rc<Vu>,
     call: &Call,

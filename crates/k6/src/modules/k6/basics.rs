@@ -60,7 +60,9 @@ fn check<'js>(
     Ok(all)
 }
 
-const NO_ASYNC_CHECKS: &str = "the built-in check() does not support async functions as arguments. Use the JavaScript utils library as a replacement. Refer to https://grafana.com/docs/k6/latest/javascript-api/jslib/utils/check/ for more info";
+const NO_ASYNC_CHECKS: &str = "the built-in check() does not support async functions as arguments. Use the JavaScript \
+                               utils library as a replacement. Refer to \
+                               https://grafana.com/docs/k6/latest/javascript-api/jslib/utils/check/ for more info";
 
 /// The members of an object; a text is the object of its letters, and anything else has none.
 fn members<'js>(value: &Value<'js>) -> rquickjs::Result<Vec<(String, Value<'js>)>> {
@@ -108,7 +110,8 @@ fn group<'js>(
     let function = function.ok_or_else(|| wrong("group() requires a callback as a second argument"))?;
     if is_async(&function) {
         return Err(wrong(
-            "group() does not support async functions as arguments, please see https://grafana.com/docs/k6/latest/javascript-api/k6/group/ for more info",
+            "group() does not support async functions as arguments, please see \
+             https://grafana.com/docs/k6/latest/javascript-api/k6/group/ for more info",
         ));
     }
     let outer = vu.group();

@@ -4,7 +4,7 @@ use rquickjs::{Coerced, Ctx, Object, Value};
 use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
 use sonagi_transport::http::{Headers, Jar};
-use sonagi_transport::link::{Answer, ConnectRequest, NotOpened, WebsocketLink};
+use sonagi_transport::link::{ConnectRequest, HandshakeAnswer, NotOpened, WebsocketLink};
 use sonagi_transport::net::{Failed, Origin};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -41,12 +41,12 @@ pub(crate) struct Wanted {
 
 /// Why there is none: what the server answered, if it did, and the error in words.
 pub(crate) struct HandshakeFailed {
-    pub(crate) answer: Option<Answer>,
+    pub(crate) answer: Option<HandshakeAnswer>,
     pub(crate) error: String,
 }
 
 /// The outcome of a handshake.
-pub(crate) type Opened = Result<(WebsocketLink, Answer), HandshakeFailed>;
+pub(crate) type Opened = Result<(WebsocketLink, HandshakeAnswer), HandshakeFailed>;
 
 /// Something done in a task of its own; given up where it is dropped.
 pub(crate) struct Apart<T>(JoinHandle<T>);
@@ -196,7 +196,7 @@ impl Wanted {
         origin: &Origin,
         path: &str,
         begun: At,
-    ) -> Result<(WebsocketLink, Answer), NotOpened> {
+    ) -> Result<(WebsocketLink, HandshakeAnswer), NotOpened> {
         let headers = self.all_headers(vu, origin, path);
         let request = ConnectRequest {
             origin: origin.clone(),

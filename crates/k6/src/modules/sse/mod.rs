@@ -7,7 +7,7 @@ use rquickjs::function::Rest;
 use rquickjs::{Coerced, Ctx, Function, Object, Value};
 use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
-use sonagi_transport::link::{Answer, SseLink, SseRequest};
+use sonagi_transport::link::{HandshakeAnswer, SseLink, SseRequest};
 use sonagi_transport::net::{Failed, Origin};
 use std::rc::Rc;
 
@@ -81,7 +81,7 @@ fn open<'js>(
             lived(ctx, &vu, &client, callback).and_then(|()| response(ctx, url, &answer, ""))
         }
         Err(error) if vu.shard.common.options.throw => Err(go_error(ctx, &error)),
-        Err(error) => response(ctx, "", &Answer::default(), &error),
+        Err(error) => response(ctx, "", &HandshakeAnswer::default(), &error),
     };
     if !vu.is_interrupted() {
         let ms = |until: At| until.since(begun) as f64 / 1e6;
@@ -94,7 +94,11 @@ fn open<'js>(
 }
 
 /// Connects and asks; why there is no answer.
-async fn begin(vu: &Rc<Vu>, stream: &mut StreamRequest, begun: At) -> Result<(SseLink, Answer), String> {
+async fn begin(
+    vu: &Rc<Vu>,
+    stream: &mut StreamRequest,
+    begun: At,
+) -> Result<(SseLink, HandshakeAnswer), String> {
     let (origin, path) = Origin::parse(&stream.wanted.url).map_err(|failed| failed.detail)?;
     let request = SseRequest {
         origin: origin.clone(),
@@ -145,7 +149,12 @@ fn object<'js>(ctx: &Ctx<'js>, client: &Rc<Client>) -> rquickjs::Result<Object<'
     Ok(object)
 }
 
-fn response<'js>(ctx: &Ctx<'js>, url: &str, answer: &Answer, error: &str) -> rquickjs::Result<Object<'js>> {
+fn response<'js>(
+    ctx: &Ctx<'js>,
+    url: &str,
+    answer: &HandshakeAnswer,
+    error: &str,
+) -> rquickjs::Result<Object<'js>> {
     let response = Object::new(ctx.clone())?;
     response.set("url", url)?;
     response.set("status", answer.status)?;

@@ -37,7 +37,8 @@ pub(super) fn connect<'js>(
     metrics: Metrics,
 ) -> rquickjs::Result<Object<'js>> {
     let vu = Vu::of(&ctx);
-    let no_address = "stomp.connect needs an address\nhint: stomp.connect({ addr: 'host:61613' }), or with protocol: 'ws' and path";
+    let no_address = "stomp.connect needs an address\nhint: stomp.connect({ addr: 'host:61613' }), or with protocol: \
+                      'ws' and path";
     let options = options.as_object().ok_or_else(|| go_error(&ctx, no_address))?;
     let given = ConnectOptions { ctx: &ctx, options };
     let addr = given.text(&["addr"])?.ok_or_else(|| go_error(&ctx, no_address))?;

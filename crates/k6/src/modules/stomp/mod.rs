@@ -1,8 +1,8 @@
 //! `k6/x/stomp`: STOMP over TCP, TLS or a WebSocket, in the words of the extension of that name. Its classes stand in
 //! `stomp.js`.
 //!
-//! The decision to question: [`sonagi_transport::link::StompLink`] is not used. It acknowledges by itself and hands over
-//! texts, which a plan wants; a script names each message it acknowledges and sees its headers.
+//! The decision to question: [`sonagi_transport::link::StompLink`] is not used. It acknowledges by itself and hands
+//! over texts, which a plan wants; a script names each message it acknowledges and sees its headers.
 
 mod carrier;
 mod connect;

@@ -355,7 +355,8 @@ impl Beats {
         match HeartBeat::from_header(value(headers, "heart-beat")) {
             Ok(theirs) => {
                 let agreed = ours.agree(theirs);
-                // A tenth early: nobody has to grant us a margin. And twice as long, because we grant one.
+                // Ours a tenth early: nobody has to grant us a margin. The server's twice as long, because we grant
+                // one.
                 let send = agreed.send_every.map(|ms| i64::from(ms) * 900_000);
                 let receive = agreed.receive_every.map(|ms| i64::from(ms) * 2_000_000);
                 (send.is_some() || receive.is_some()).then_some(Beats {

@@ -6,7 +6,7 @@ mod timers;
 use rquickjs::function::{Opt, Rest};
 use rquickjs::{Coerced, Ctx, Function, Object, Value};
 use sonagi_measure::At;
-use sonagi_transport::link::{Answer, WebsocketLink};
+use sonagi_transport::link::{HandshakeAnswer, WebsocketLink};
 use std::rc::Rc;
 
 use super::socket::{HandshakeFailed, Wanted, shown_headers};
@@ -62,7 +62,9 @@ fn connect<'js>(
         }
         Err(HandshakeFailed { error, .. }) if vu.shard.common.options.throw => Err(wrong(&error)),
         Err(HandshakeFailed { answer: Some(answer), .. }) => response(ctx, "", &answer, ""),
-        Err(HandshakeFailed { answer: None, error }) => response(ctx, "", &Answer::default(), &error),
+        Err(HandshakeFailed { answer: None, error }) => {
+            response(ctx, "", &HandshakeAnswer::default(), &error)
+        }
     };
     if !vu.is_interrupted() {
         let took = vu.now().since(begun) as f64 / 1e6;
@@ -72,7 +74,7 @@ fn connect<'js>(
 }
 
 /// A socket, with what the handshake was answered.
-type Begun = Result<(WebsocketLink, Box<Answer>), HandshakeFailed>;
+type Begun = Result<(WebsocketLink, Box<HandshakeAnswer>), HandshakeFailed>;
 
 /// Opens the socket. Not inlined: its stack frame would otherwise lie below the whole session, for each user.
 #[inline(never)]
@@ -149,7 +151,12 @@ fn object<'js>(ctx: &Ctx<'js>, session: &Rc<Session>) -> rquickjs::Result<Object
     Ok(object)
 }
 
-fn response<'js>(ctx: &Ctx<'js>, url: &str, answer: &Answer, error: &str) -> rquickjs::Result<Object<'js>> {
+fn response<'js>(
+    ctx: &Ctx<'js>,
+    url: &str,
+    answer: &HandshakeAnswer,
+    error: &str,
+) -> rquickjs::Result<Object<'js>> {
     let response = Object::new(ctx.clone())?;
     response.set("url", url)?;
     response.set("status", answer.status)?;

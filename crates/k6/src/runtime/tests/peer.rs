@@ -8,7 +8,7 @@
 //! | `/moved` | answers 301 |
 //! | `/forged` | accepts with a key that is not the asked one's |
 //! | `/greet` | says `welcome` along with the upgrade |
-//! | `/socket.io/…` | speaks Socket.IO: lets in whoever asks but `/closed`, answers events, echoes those with attachments |
+//! | `/socket.io/…` | speaks Socket.IO: accepts all but `/closed`, answers events, echoes attachments |
 //! | `/stomp…` | speaks STOMP, as [`super::stomp`] has it |
 //! | any other | echoes everything but commands |
 

@@ -1,7 +1,7 @@
-//! What an answer to a poll says: that there is nothing, or which messages, and where to go on.
+//! The contents of an answer to a poll: its messages, or that there are none, and the next cursor.
 //!
-//! A body is read only as deep as its messages: they are handed on word for word, and no value is built of them. Only a
-//! cursor that lies deeper than a member of the answer's object costs a whole reading.
+//! A body is parsed only as deep as its messages: they are handed on verbatim, and no value is built of them. Only a
+//! cursor that lies deeper than a member of the answer's object costs a full parse.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,29 +15,29 @@ use crate::http::Response;
 /// Bytes of a refusal's body shown in the detail.
 const SHOWN_BODY: usize = 200;
 
-/// Where an answer to a poll holds a value.
+/// The part of an answer to a poll that holds a value.
 #[derive(Clone, Debug)]
 pub enum PollField {
-    /// The first node of its JSON that the path selects (RFC 9535).
+    /// The first node of its JSON selected by the path (RFC 9535).
     Json(JsonPath),
-    /// One of its headers, lower case.
+    /// A header, lower case.
     Header(String),
 }
 
-/// Where in an answer the cursor is, or the word that there is more.
-pub(super) enum Place {
-    /// A member of its object: what nearly all paths come to.
+/// The place in an answer of the cursor, or of the word that there is more.
+pub(super) enum CompiledField {
+    /// A member of its object: nearly all paths are of this kind.
     Member(String),
     Other(Box<PollField>),
 }
 
-impl Place {
-    pub(super) fn new(field: PollField) -> Place {
+impl CompiledField {
+    pub(super) fn new(field: PollField) -> CompiledField {
         let name = match &field {
             PollField::Json(path) => member(&path.to_string()),
             PollField::Header(_) => None,
         };
-        name.map_or_else(|| Place::Other(Box::new(field)), Place::Member)
+        name.map_or_else(|| CompiledField::Other(Box::new(field)), CompiledField::Member)
     }
 }
 
@@ -58,11 +58,11 @@ fn member(path: &str) -> Option<String> {
     is_name.then(|| name.to_owned())
 }
 
-/// An answer, read.
-pub(super) enum Answer<'a> {
-    /// Neither news nor the absence of them.
+/// A parsed answer.
+pub(super) enum PollAnswer<'a> {
+    /// A status that means neither messages nor none.
     Refusal,
-    /// Nothing to read.
+    /// An empty body.
     Blank,
     /// A JSON object and the messages it lists.
     Object { members: BTreeMap<String, &'a RawValue>, messages: Vec<&'a RawValue> },
@@ -72,72 +72,73 @@ pub(super) enum Answer<'a> {
     One(Cow<'a, str>),
 }
 
-impl<'a> Answer<'a> {
-    /// `is_told_empty`: the status says that there is nothing new. `list` names the member with the messages.
-    pub(super) fn read(response: &'a Response, is_told_empty: bool, list: &str) -> Answer<'a> {
+impl<'a> PollAnswer<'a> {
+    /// Parses an answer. `is_told_empty`: the status says that there is nothing new. `list` names the member with the
+    /// messages.
+    pub(super) fn read(response: &'a Response, is_told_empty: bool, list: &str) -> PollAnswer<'a> {
         if !is_told_empty && !(200..300).contains(&response.status) {
-            return Answer::Refusal;
+            return PollAnswer::Refusal;
         }
         let body = response.body.trim_ascii();
         if is_told_empty || body.is_empty() || body == b"null" {
-            return Answer::Blank;
+            return PollAnswer::Blank;
         }
         let text = match std::str::from_utf8(body) {
             Ok(text) => text,
-            Err(_) => return Answer::One(String::from_utf8_lossy(&response.body)),
+            Err(_) => return PollAnswer::One(String::from_utf8_lossy(&response.body)),
         };
         let read = match body[0] {
-            b'[' => serde_json::from_str(text).ok().map(Answer::List),
+            b'[' => serde_json::from_str(text).ok().map(PollAnswer::List),
             b'{' => serde_json::from_str::<BTreeMap<String, &RawValue>>(text).ok().and_then(|members| {
                 let messages = serde_json::from_str(members.get(list)?.get()).ok()?;
-                Some(Answer::Object { members, messages })
+                Some(PollAnswer::Object { members, messages })
             }),
             _ => None,
         };
-        read.unwrap_or(Answer::One(Cow::Borrowed(text)))
+        read.unwrap_or(PollAnswer::One(Cow::Borrowed(text)))
     }
 
     pub(super) fn is_empty(&self) -> bool {
         match self {
-            Answer::Blank => true,
-            Answer::Refusal | Answer::One(_) => false,
-            Answer::Object { messages, .. } | Answer::List(messages) => messages.is_empty(),
+            PollAnswer::Blank => true,
+            PollAnswer::Refusal | PollAnswer::One(_) => false,
+            PollAnswer::Object { messages, .. } | PollAnswer::List(messages) => messages.is_empty(),
         }
     }
 
     /// Hands over the messages in order.
     pub(super) fn each(&self, mut on: impl FnMut(&str)) {
         match self {
-            Answer::Refusal | Answer::Blank => {}
-            Answer::One(text) => on(text),
-            Answer::Object { messages, .. } | Answer::List(messages) => {
+            PollAnswer::Refusal | PollAnswer::Blank => {}
+            PollAnswer::One(text) => on(text),
+            PollAnswer::Object { messages, .. } | PollAnswer::List(messages) => {
                 messages.iter().for_each(|message| on(message.get()));
             }
         }
     }
 
-    /// The cursor it gives, as text; None: it gives none.
-    pub(super) fn cursor(&self, place: &Place, response: &Response) -> Option<String> {
+    /// The answer's cursor as text; None: it has none.
+    pub(super) fn cursor(&self, place: &CompiledField, response: &Response) -> Option<String> {
         spelt(self.value(place, response)?)
     }
 
-    /// Whether what is there says yes.
-    pub(super) fn says(&self, place: &Place, response: &Response) -> bool {
+    /// Whether the value there is truthy.
+    pub(super) fn says(&self, place: &CompiledField, response: &Response) -> bool {
         self.value(place, response).is_some_and(|value| is_truthy(&value))
     }
 
-    fn value(&self, place: &Place, response: &Response) -> Option<Value> {
+    fn value(&self, place: &CompiledField, response: &Response) -> Option<Value> {
         match place {
-            Place::Member(name) => match self {
-                Answer::Object { members, .. } => serde_json::from_str(members.get(name)?.get()).ok(),
-                // An object without a list of messages is one message, and may say where to go on.
-                Answer::One(text) => {
+            CompiledField::Member(name) => match self {
+                PollAnswer::Object { members, .. } => serde_json::from_str(members.get(name)?.get()).ok(),
+                // An object without a list of messages is one message, and may give a cursor.
+                PollAnswer::One(text) => {
                     let mut members: BTreeMap<String, &RawValue> = serde_json::from_str(text).ok()?;
                     serde_json::from_str(members.remove(name)?.get()).ok()
                 }
-                Answer::Refusal | Answer::Blank | Answer::List(_) => None,
+                PollAnswer::Refusal | PollAnswer::Blank | PollAnswer::List(_) => None,
             },
-            Place::Other(field) => find(field, response),
+            CompiledField::Other(field) => find(field, response),
         }
     }
 }
@@ -155,7 +156,7 @@ fn find(field: &PollField, response: &Response) -> Option<Value> {
     }
 }
 
-/// JavaScript's idea of truth.
+/// Whether JavaScript takes the value for true.
 pub fn is_truthy(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => false,
@@ -165,7 +166,7 @@ pub fn is_truthy(value: &Value) -> bool {
     }
 }
 
-/// A cursor's value as it goes into a query.
+/// A cursor's value as it is sent in a query.
 fn spelt(value: Value) -> Option<String> {
     match value {
         Value::Null => None,
@@ -174,7 +175,7 @@ fn spelt(value: Value) -> Option<String> {
     }
 }
 
-/// The beginning of a body, for a message.
+/// The beginning of a body, for an error message.
 pub(super) fn excerpt(body: &[u8]) -> String {
     let words = String::from_utf8_lossy(&body[..body.len().min(SHOWN_BODY)]);
     match words.trim() {
@@ -205,7 +206,7 @@ mod tests {
     }
 
     fn messages(response: &Response) -> (bool, Vec<String>) {
-        let answer = Answer::read(response, response.status == 204, "messages");
+        let answer = PollAnswer::read(response, response.status == 204, "messages");
         let mut messages = Vec::new();
         answer.each(|text| messages.push(text.to_owned()));
         (answer.is_empty(), messages)
@@ -238,7 +239,7 @@ mod tests {
         }
         for status in [302, 400, 404, 500, 503] {
             let answer = response(status, "x");
-            assert!(matches!(Answer::read(&answer, false, "messages"), Answer::Refusal), "{status}");
+            assert!(matches!(PollAnswer::read(&answer, false, "messages"), PollAnswer::Refusal), "{status}");
         }
     }
 
@@ -256,12 +257,12 @@ mod tests {
             (PollField::Header("x-next".into()), Some("h7")),
         ] {
             let (response, said) = (response(200, body), format!("{source:?}"));
-            let answer = Answer::read(&response, false, "messages");
-            assert_eq!(answer.cursor(&Place::new(source), &response).as_deref(), expected, "{said}");
+            let answer = PollAnswer::read(&response, false, "messages");
+            assert_eq!(answer.cursor(&CompiledField::new(source), &response).as_deref(), expected, "{said}");
         }
         let one = response(200, r#"{"lat":1,"next":"e.7"}"#);
-        let answer = Answer::read(&one, false, "messages");
-        assert_eq!(answer.cursor(&Place::new(json("$.next")), &one).as_deref(), Some("e.7"));
+        let answer = PollAnswer::read(&one, false, "messages");
+        assert_eq!(answer.cursor(&CompiledField::new(json("$.next")), &one).as_deref(), Some("e.7"));
     }
 
     #[test]
@@ -269,9 +270,9 @@ mod tests {
         let body =
             r#"{"messages":[],"a":true,"b":false,"c":null,"d":0,"e":7,"f":"","g":"/next","h":{"i":true}}"#;
         let (response, mut yes) = (response(200, body), String::new());
-        let answer = Answer::read(&response, false, "messages");
+        let answer = PollAnswer::read(&response, false, "messages");
         for name in ["a", "b", "c", "d", "e", "f", "g", "h", "h.i", "j"] {
-            let place = Place::new(PollField::Json(JsonPath::parse(&format!("$.{name}")).unwrap()));
+            let place = CompiledField::new(PollField::Json(JsonPath::parse(&format!("$.{name}")).unwrap()));
             if answer.says(&place, &response) {
                 yes.push_str(name);
             }

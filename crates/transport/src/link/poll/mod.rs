@@ -1,20 +1,23 @@
-//! Short and long polling: one GET after another, each with the cursor of the answer before it.
+//! Short and long polling: one GET after another, each with the cursor from the answer before it.
 //!
 //! | rhythm | the next request is due |
 //! |---|---|
-//! | `Every` | on a grid counted from the first: one still under way then delays it, and none is left out. Before that at once, when an answer says that it was cut short |
-//! | `Held` | at once; 100 ms after an answer that brought nothing and came in less than that; about a second (half to one and a half, drawn) after one that failed |
+//! | `Every` | on a grid counted from the first; at once after an answer that says it was cut short |
+//! | `Held` | at once; 100 ms after a quick answer without messages; 0.5 to 1.5 s, drawn, after a failure |
 //!
-//! The waits of `Held` keep a target that answers at once what it should hold back from being asked in a hot loop. On the
-//! grid the script's own rhythm does that, after failures as well; an answer that claims to be cut short and brought nothing,
-//! or left the cursor where it was, is not followed up.
+//! On the grid, a request still under way delays the next one, and none is left out. An answer is quick when it came in
+//! less than 100 ms.
 //!
-//! Connections are the link's own, never those of `http.pool`: a held request would keep one from everybody else. Redirects
-//! are not followed.
+//! The waits of `Held` protect a target that answers at once instead of holding the request from being polled in a hot
+//! loop. On the grid the script's own interval does that, after failures as well. An answer that claims to be cut short
+//! but brought nothing, or left the cursor where it was, is not followed up.
 //!
-//! The decision to question: without a cursor, or with one to go on behind, a held poll subscribes when its request has left,
-//! not when it is answered. Such a target answers with the next message, which may be one that its users send only when all
-//! of them are subscribed.
+//! Connections are the link's own, never those of `http.pool`: a held request would keep one from everybody else.
+//! Redirects are not followed.
+//!
+//! The decision to question: without a cursor, or with one to continue after, a held poll subscribes when its request
+//! has been sent, not when it is answered. Such a target answers with the next message, and its users may send that
+//! only when all of them are subscribed.
 
 mod answer;
 
@@ -32,65 +35,66 @@ use sonagi_measure::recorder::Counter;
 use super::drive::{Ended, Env, Incoming, Link, give_way};
 use crate::http::{Client, Encoded, Keep, Request, Response};
 use crate::net::{Failed, Net, Origin, push_query};
-use answer::{Answer, Place};
+use answer::{CompiledField, PollAnswer};
 pub use answer::{PollField, is_truthy};
 
 /// Answers in one drive before other tasks get their turn.
 const MAX_TURNS: usize = 16;
 
-/// A held poll that is answered faster than this and brings nothing waits so long for its next (ns).
+/// The wait after a held poll that was answered faster than this and brought nothing (ns).
 const EMPTY_PAUSE_NS: i64 = 100_000_000;
 
-/// About how long a held poll waits after a failure (ns).
+/// The approximate wait after a failed held poll (ns).
 const FAILURE_PAUSE_NS: i64 = 1_000_000_000;
 
-/// A held poll that was held at least so long and then answered 503 has expired; before, the target is busy (ns).
+/// A held poll answered by 503 has expired if it was held at least this long; before, the target is busy (ns).
 const EXPIRY_NS: i64 = 1_000_000_000;
 
-/// Polls that may fail in a row: with the last of them the connection counts as lost.
+/// Limit on polls that fail in a row: with the last of them the connection counts as lost.
 const MOST_FAILURES: u32 = 3;
 
-/// The closest the grid may be: a rhythm of nothing would be a hot loop.
+/// The shortest interval of the grid (ns): an interval of 0 would be a hot loop.
 const LEAST_EVERY_NS: i64 = 1_000_000;
 
-/// The way a cursor travels.
+/// How a cursor travels.
 #[derive(Clone, Debug)]
-pub struct Cursor {
-    /// Where a response holds it.
+pub struct PollCursor {
+    /// Its place in a response.
     pub from: PollField,
-    /// The query parameter that gives it back; nothing before the first.
+    /// The query parameter that sends it back; not sent before there is one.
     pub parameter: String,
 }
 
-/// The rhythm of polls.
+/// The timing of polls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rhythm {
-    /// One is planned every so often, counted from the first. In between only answers that were cut short are followed up.
+    /// One is planned every interval, counted from the first. In between only answers that were cut short are followed
+    /// up.
     Every(Duration),
-    /// Each follows the answer to the one before, which may be held so long.
+    /// Each follows the answer to the one before, which the target may hold this long.
     Held(Duration),
 }
 
-/// How polling is begun.
+/// The requests of a polling link.
 #[derive(Clone, Debug)]
 pub struct PollRequest {
-    /// Where to.
+    /// The target.
     pub origin: Origin,
     /// The path with its query, as [`Origin::parse`] gives it; without the cursor.
     pub path: String,
-    /// Of every request.
+    /// The headers of every request.
     pub headers: Vec<(String, String)>,
     /// The value of every request's Cookie header.
     pub cookie: Option<String>,
-    /// How the target is told what has been received already.
-    pub cursor: Option<Cursor>,
-    /// Where an answer says that it was cut short.
+    /// How the target learns what has been received already.
+    pub cursor: Option<PollCursor>,
+    /// The place in an answer that says it was cut short.
     pub more: Option<PollField>,
     /// The cursor to begin with.
     pub after: Option<String>,
     /// When the next request leaves.
     pub rhythm: Rhythm,
-    /// Statuses that say there is nothing new, beside 204, 304 and an empty 200.
+    /// Statuses that mean there is nothing new, beside 204, 304 and an empty 200.
     pub empty: Vec<u16>,
     /// The member of an answer's JSON object that lists the messages.
     pub messages: String,
@@ -98,14 +102,14 @@ pub struct PollRequest {
     pub timeout: Duration,
     /// Largest answer accepted, in bytes.
     pub max_answer: usize,
-    /// When the first one is due: the grid counts from here.
+    /// The planned instant of the first request, from which the grid counts.
     pub planned: At,
-    /// Of what is drawn.
+    /// The seed of random waits.
     pub seed: u64,
 }
 
 impl PollRequest {
-    /// How long a request may take: so much longer as it may be held.
+    /// The limit on one request: the timeout, and the time it may be held.
     pub fn limit(&self) -> Duration {
         match self.rhythm {
             Rhythm::Held(held) => self.timeout.saturating_add(held),
@@ -120,39 +124,39 @@ type Flight = Pin<Box<dyn Future<Output = (Box<Client>, Result<Response, Failed>
 enum Lane {
     Idle(Box<Client>),
     Busy(Flight),
-    /// Cut off.
+    /// The request was cut off.
     Gone,
 }
 
-/// Polls.
+/// A polling link.
 pub struct PollLink {
     net: Rc<Net>,
     now: Rc<dyn Fn() -> At>,
     origin: Rc<Origin>,
-    /// What all requests have in common; the path is written anew for each.
+    /// The common part of all requests; the path is written anew for each.
     request: Request,
     path: String,
     cookie: Option<String>,
-    /// Where the cursor is, and the parameter that gives it back.
-    place: Option<(Place, String)>,
-    more: Option<Place>,
+    /// The cursor's place, and the parameter that sends it back.
+    place: Option<(CompiledField, String)>,
+    more: Option<CompiledField>,
     cursor: Option<String>,
     rhythm: Rhythm,
     empty: Vec<u16>,
     messages: String,
-    /// How long a request may take (ns).
+    /// The limit on one request (ns).
     limit_ns: i64,
     max_answer: usize,
     rng: fastrand::Rng,
     lane: Lane,
-    /// The last time of the grid that a request was, or is, due at.
+    /// The grid's latest instant at which a request was, or is, due.
     grid: At,
-    /// Of the request under way, or of the next.
+    /// The planned instant of the request under way, or of the next.
     planned: At,
     started: At,
     expires: At,
     failures: u32,
-    /// What the last answer was, when it came faster than a held one should.
+    /// A hash of the last answer, when it came faster than a held one should.
     quick: Option<u64>,
     /// The answer that subscribed, until it is driven.
     first: Option<Box<Response>>,
@@ -164,11 +168,12 @@ pub struct PollLink {
 }
 
 impl PollLink {
-    /// Sends the first request and waits until it has subscribed: until its answer, whose messages the first drive hands over;
-    /// until it has left when it may be held: without a cursor block, and with a cursor to go on behind. Cancel safe; without a time limit of its own.
+    /// Sends the first request and waits until it has subscribed: until its answer, whose messages the first drive
+    /// hands over; or only until it has been sent, when it may be held and has no cursor block or a cursor to continue
+    /// after. Cancel safe; without a time limit of its own.
     ///
     /// # Errors
-    /// As [`Client::request`]; `HandshakeRefused` for an answer that is neither news nor empty.
+    /// The errors of [`Client::request`]; `HandshakeRefused` for an answer that neither brings messages nor is empty.
     pub async fn open(
         net: &Rc<Net>,
         now: Rc<dyn Fn() -> At>,
@@ -204,8 +209,8 @@ impl PollLink {
             request: head,
             path: request.path,
             cookie: request.cookie,
-            place: request.cursor.map(|cursor| (Place::new(cursor.from), cursor.parameter)),
-            more: request.more.map(Place::new),
+            place: request.cursor.map(|cursor| (CompiledField::new(cursor.from), cursor.parameter)),
+            more: request.more.map(CompiledField::new),
             cursor: request.after,
             rhythm: request.rhythm,
             empty: request.empty,
@@ -233,7 +238,7 @@ impl PollLink {
         Box::new(Client::new(Rc::clone(&self.net), None, Rc::clone(&self.now)))
     }
 
-    /// The status that subscribed, if it took an answer to do so.
+    /// The status of the answer that subscribed, if it took one.
     pub fn first_status(&self) -> Option<u16> {
         self.first.as_ref().map(|response| response.status)
     }
@@ -291,7 +296,8 @@ impl PollLink {
         Ok(())
     }
 
-    /// Ready with what came of the request under way, and the connections that had to be opened beyond the link's first.
+    /// Ready with the result of the request under way, and the connections that had to be opened beyond the link's
+    /// first.
     fn poll_flight(&mut self, cx: &mut Context<'_>) -> Poll<(Result<Response, Failed>, u64)> {
         let Lane::Busy(flight) = &mut self.lane else { return Poll::Pending };
         let Poll::Ready((mut client, outcome)) = flight.as_mut().poll(cx) else { return Poll::Pending };
@@ -303,8 +309,8 @@ impl PollLink {
         Poll::Ready((outcome, traffic.opened - firsts))
     }
 
-    /// A request under way has its limit; until then nothing happens but that the next one becomes due, perhaps. Whether it
-    /// was given up.
+    /// Applies the limit of the request under way; until then at most the next request becomes due. Returns whether the
+    /// request was given up.
     fn watch(&mut self, now: At, on: &mut dyn FnMut(Incoming<'_>)) -> Result<bool, Ended> {
         let limit = self.started.plus(self.limit_ns);
         if now < limit {
@@ -314,13 +320,13 @@ impl PollLink {
             return Ok(false);
         }
         let detail = format!("no answer to a poll within {} ms", self.limit_ns / 1_000_000);
-        // Its client goes down with it: whether that had opened a connection is not known.
+        // Its client is dropped with it: whether that had opened a connection is unknown.
         self.lane = Lane::Idle(self.client());
         self.fail(Failed::new(Failure::Timeout, detail), 0, limit, on)?;
         Ok(true)
     }
 
-    /// When the request after this one is due; `pause` is what a held one waits after `ended`.
+    /// The planned instant of the request after this one; `pause` is the wait of a held one after `ended`.
     fn next_planned(&self, ended: At, pause: i64) -> At {
         match self.rhythm {
             Rhythm::Every(every) => self.grid.plus(nanos(every).max(LEAST_EVERY_NS)),
@@ -328,7 +334,7 @@ impl PollLink {
         }
     }
 
-    /// Takes an answer: what it says, its messages, and when the next request is due.
+    /// Takes an answer: reports it and its messages, and plans the next request.
     fn take(
         &mut self,
         response: &Response,
@@ -337,7 +343,7 @@ impl PollLink {
         on: &mut dyn FnMut(Incoming<'_>),
     ) -> Result<(), Ended> {
         let answer = self.read(response)?;
-        if matches!(answer, Answer::Refusal) {
+        if matches!(answer, PollAnswer::Refusal) {
             return self.fail(refused("a poll", Failure::PollRefused, response), opened, response.ended, on);
         }
         let PollLink { planned, started, .. } = *self;
@@ -359,7 +365,7 @@ impl PollLink {
         Ok(())
     }
 
-    /// The next request is due: when the rhythm says so, or before that at once when there is more to be had.
+    /// Plans the next request: when the timing says so, or at once when there is more to fetch.
     fn plan_next(&mut self, ended: At, pause: i64, is_cut: bool) {
         let next = self.next_planned(ended, pause);
         let follows_up = is_cut && matches!(self.rhythm, Rhythm::Every(_)) && ended < next;
@@ -369,7 +375,7 @@ impl PollLink {
         }
     }
 
-    fn read<'a>(&self, response: &'a Response) -> Result<Answer<'a>, Ended> {
+    fn read<'a>(&self, response: &'a Response) -> Result<PollAnswer<'a>, Ended> {
         if response.body_bytes > response.body.len() as u64 {
             let (limit, bytes) = (self.max_answer, response.body_bytes);
             let what = format!("an answer to a poll must have at most {limit} bytes, got {bytes}");
@@ -377,21 +383,21 @@ impl PollLink {
         }
         let is_told_empty =
             matches!(response.status, 204 | 304) || self.empty.contains(&response.status) || {
-                // How a servlet container says that a request it held has had its time.
+                // A servlet container says so when a request that it held has expired.
                 let held =
                     matches!(self.rhythm, Rhythm::Held(_)) && response.ended.since(self.started) >= EXPIRY_NS;
                 response.status == 503 && held && response.headers.get("retry-after").is_none()
             };
-        Ok(Answer::read(response, is_told_empty, &self.messages))
+        Ok(PollAnswer::read(response, is_told_empty, &self.messages))
     }
 
-    /// What a held poll waits after this answer: nothing when it brought news, or was held.
+    /// The wait of a held poll after this answer: none when it brought messages, or was held.
     fn pause(&mut self, response: &Response, is_empty: bool) -> i64 {
         if response.ended.since(self.started) >= EMPTY_PAUSE_NS || matches!(self.rhythm, Rhythm::Every(_)) {
             self.quick = None;
             return 0;
         }
-        // The same words again are no news, either: a target that knows no cursor, or not this one.
+        // The same body again is no news, either: the target has no cursor, or does not know this one.
         let mut hasher = DefaultHasher::new();
         hasher.write(&response.body);
         let words = hasher.finish();
@@ -403,7 +409,7 @@ impl PollLink {
         self.rng.i64(FAILURE_PAUSE_NS / 2..=FAILURE_PAUSE_NS * 3 / 2)
     }
 
-    /// A request got no answer, or a refusal: the link goes on until that has happened too often in a row.
+    /// Counts a request that failed or was refused: the link goes on until too many have in a row.
     fn fail(
         &mut self,
         failed: Failed,
@@ -425,10 +431,10 @@ impl PollLink {
         Ok(())
     }
 
-    /// Whether the first answer subscribes.
+    /// Checks that the first answer subscribes.
     fn check_first(&self, response: &Response) -> Result<(), Failed> {
         let answer = self.read(response).map_err(|ended| Failed::protocol(ended.detail))?;
-        if !matches!(answer, Answer::Refusal) {
+        if !matches!(answer, PollAnswer::Refusal) {
             return Ok(());
         }
         Err(refused("the first poll", Failure::HandshakeRefused, response))

@@ -1,5 +1,5 @@
-//! A Socket.IO session (protocol 5 over Engine.IO 4, or 4 over 3) over WebSocket, over polling, or moving from the one to
-//! the other.
+//! A Socket.IO session (protocol 5 over Engine.IO 4, or 4 over 3) over WebSocket, over polling, or moving from polling
+//! to WebSocket.
 //!
 //! Namespaces, acknowledgements and their time limits are the caller's: a link knows nothing it does not need to move
 //! packets. Reconnection is the caller's too.
@@ -7,7 +7,7 @@
 //! | transport | frames go | ends when |
 //! |---|---|---|
 //! | polling | one GET waits, one POST carries what is queued | a request fails, the server closes, we close |
-//! | polling, upgrading | as before, while a WebSocket is opened and probed beside it | as before; a failed probe stays on polling |
+//! | polling, upgrading | as before, while a WebSocket is opened and probed | as before; polling if the probe fails |
 //! | WebSocket | in frames | the WebSocket ends |
 
 mod polling;
@@ -32,19 +32,19 @@ use crate::net::{Failed, Net, Origin, push_query, wire_path};
 pub use recovery::Recovery;
 
 use polling::{Drive, Polling};
-use session::{Session, engine, opening, protocol};
+use session::{SocketioSession, engine, opening, protocol};
 
 /// A Socket.IO server's protocol.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SocketioRevision {
-    /// Of Socket.IO 1 and 2: Engine.IO 3, Socket.IO protocol 4.
+    /// Socket.IO 1 and 2: Engine.IO 3, Socket.IO protocol 4.
     V4,
-    /// Of Socket.IO 3 and 4: Engine.IO 4, Socket.IO protocol 5.
+    /// Socket.IO 3 and 4: Engine.IO 4, Socket.IO protocol 5.
     #[default]
     V5,
 }
 
-/// How a Socket.IO session is carried.
+/// The transport of a Socket.IO session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SocketioTransport {
     /// WebSocket from the start.
@@ -55,10 +55,10 @@ pub enum SocketioTransport {
     Upgrade,
 }
 
-/// How a Socket.IO session is opened.
+/// The request that opens a Socket.IO session.
 #[derive(Clone, Debug)]
 pub struct SocketioRequest {
-    /// Where to.
+    /// The target.
     pub origin: Origin,
     /// The server's path, usually `/socket.io/`; percent-encoded where it must be.
     pub path: String,
@@ -66,9 +66,9 @@ pub struct SocketioRequest {
     pub query: Vec<(String, String)>,
     /// Added to every request.
     pub headers: Vec<(String, String)>,
-    /// What carries the session.
+    /// The session's transport.
     pub transport: SocketioTransport,
-    /// Which protocol the server speaks.
+    /// The server's protocol.
     pub revision: SocketioRevision,
     /// Largest message accepted, in bytes.
     pub max_message: usize,
@@ -102,12 +102,12 @@ impl SocketioRequest {
 
 /// A Socket.IO session.
 pub struct SocketioLink {
-    session: Session,
+    session: SocketioSession,
     revision: SocketioRevision,
-    /// What a CONNECT of protocol 4 says beside its namespace; encoded.
+    /// The query that a CONNECT of protocol 4 repeats beside its namespace; encoded.
     query: String,
     transport: Transport,
-    /// Bytes of a transport that was left behind.
+    /// Bytes of the transport that was left, sent and received.
     bytes: (u64, u64),
 }
 
@@ -119,12 +119,12 @@ enum Transport {
 
 impl SocketioLink {
     /// Opens the Engine.IO session; namespaces are joined by [`SocketioLink::connect`]. With
-    /// [`SocketioTransport::Upgrade`] the session is ready over polling, and moves to WebSocket while it is driven when the server
-    /// offers that. Cancel safe; without a time limit of its own.
+    /// [`SocketioTransport::Upgrade`] the session is ready over polling, and moves to WebSocket while it is driven when
+    /// the server offers that. Cancel safe; without a time limit of its own.
     ///
     /// # Errors
-    /// As [`Net::dial`]; `HandshakeRefused` for a status other than 101 (WebSocket) or 200 (polling), with the server's
-    /// message; `Protocol`, `ClosedEarly`, `Reset`; `Template` for what cannot be sent.
+    /// The errors of [`Net::dial`]; `HandshakeRefused` for a status other than 101 (WebSocket) or 200 (polling), with
+    /// the server's message; `Protocol`, `ClosedEarly`, `Reset`; `Template` for a request that cannot be sent.
     pub async fn open(net: &Rc<Net>, request: SocketioRequest) -> Result<SocketioLink, Failed> {
         let revision = request.revision;
         let query = if revision == SocketioRevision::V4 { encoded(&request.query) } else { String::new() };
@@ -139,8 +139,8 @@ impl SocketioLink {
         Ok(SocketioLink { session, revision, query, transport, bytes: (0, 0) })
     }
 
-    /// Asks for a namespace; `Connected` or `Refused` answers. `auth_json` is an object. Protocol 4 has no such object: its
-    /// CONNECT repeats the session's query, and its servers grant `/` unasked.
+    /// Asks for a namespace; `Connected` or `Refused` answers. `auth_json` is an object. Protocol 4 has no such object:
+    /// its CONNECT repeats the session's query, and its servers grant `/` unasked.
     pub fn connect(&mut self, namespace: &str, auth_json: Option<&str>) {
         match (self.revision, namespace) {
             (SocketioRevision::V5, _) => {
@@ -156,8 +156,8 @@ impl SocketioLink {
         }
     }
 
-    /// Asks for a namespace of a session that was lost; `Connected` or `Refused` answers, after what was missed if the server
-    /// knows the session ([`Recovery::is_recovered`]).
+    /// Asks for a namespace of a session that was lost; `Connected` or `Refused` answers, after what was missed if the
+    /// server knows the session ([`Recovery::is_recovered`]).
     pub fn recover(&mut self, mut recovery: Recovery, auth_json: Option<&str>) {
         let auth = recovery.auth(auth_json);
         self.connect(&recovery.namespace, Some(&auth));
@@ -165,7 +165,7 @@ impl SocketioLink {
         self.session.recoveries.push(recovery);
     }
 
-    /// What another session may be recovered by; empty when the server does not offer it.
+    /// The sessions that another link may recover; empty when the server does not offer recovery.
     pub fn recoveries(&self) -> &[Recovery] {
         &self.session.recoveries
     }
@@ -235,12 +235,12 @@ impl SocketioLink {
         self.session.settle(env.present.now())
     }
 
-    /// Sends a packet of Engine.IO's own.
+    /// Sends a packet of Engine.IO itself.
     fn send_packet(&mut self, packet: &engineio::Packet<'_>) {
         let mut text = String::new();
         engineio::encode(packet, &mut text);
         match &mut self.transport {
-            // A peer that reads nothing is pinged no more: what waits for it already is bounded.
+            // A peer that reads nothing is pinged no more: its queue is bounded already.
             Transport::Websocket(channel) => channel.outbox.answer(Opcode::Text, text.as_bytes()),
             Transport::Polling(polling) => polling.send(text, &[]),
             Transport::Ended(_) => {}
@@ -299,7 +299,7 @@ impl Link for SocketioLink {
 
 /// Hands one WebSocket message to the session and its answer to the outbox.
 fn receive(
-    session: &mut Session,
+    session: &mut SocketioSession,
     event: Event<'_>,
     outbox: &mut Outbox,
     on: &mut dyn FnMut(Incoming<'_>),
@@ -336,20 +336,23 @@ fn send_binary(version: Version, message: &[u8], channel: &mut Channel) {
     channel.send(Opcode::Binary, &frame);
 }
 
-/// Waits for the open packet. What follows it in the same read is a server's that grants `/` unasked; of others it may only be
-/// heartbeats.
-async fn open_websocket(channel: &mut Channel, revision: SocketioRevision) -> Result<Session, Failed> {
+/// Waits for the open packet. The packets after it in the same read come from a server that grants `/` unasked; of
+/// other servers they may only be heartbeats.
+async fn open_websocket(
+    channel: &mut Channel,
+    revision: SocketioRevision,
+) -> Result<SocketioSession, Failed> {
     let mut scratch = vec![0; 4096];
-    // Nothing here is dated.
+    // No timestamps here.
     let present = Present::new(&|| At(0));
-    let mut session: Option<Session> = None;
+    let mut session: Option<SocketioSession> = None;
     poll_fn(|cx| {
         let mut env = Env { present: &present, scratch: &mut scratch };
         let driven = channel.poll_drive(cx, &mut env, &mut |event, outbox| {
             let Some(packet) = decode(engine(revision), event)? else { return Ok(()) };
             match &mut session {
                 Some(session) => answer(session.keep_early(packet)?, outbox),
-                None => session = Some(Session::new(&opening(&packet)?, revision)),
+                None => session = Some(SocketioSession::new(&opening(&packet)?, revision)),
             }
             Ok(())
         });
@@ -372,7 +375,7 @@ fn encoded(query: &[(String, String)]) -> String {
     encoded.split_off(1.min(encoded.len()))
 }
 
-/// An end while opening is a failure to open.
+/// Turns an end while opening into the failure to open.
 fn into_failed(ended: Ended) -> Failed {
     Failed::new(ended.failure.unwrap_or(Failure::ClosedEarly), ended.detail)
 }

@@ -25,30 +25,30 @@ use sonagi_wire::websocket::{Event, Opcode};
 use super::super::channel::Channel;
 use super::super::drive::{Ended, Env, Incoming, give_way};
 use super::super::handshake;
-use super::session::{Session, engine, opening, protocol};
+use super::session::{SocketioSession, engine, opening, protocol};
 use super::{SocketioRequest, SocketioTransport, into_failed, send_binary};
 use crate::http::{Client, Request, Response, Traffic};
 use crate::net::{Failed, Net, push_query};
 
-/// Turns of the crank in one drive before other tasks get theirs.
+/// Rounds of one drive before other tasks get their turn.
 const MAX_TURNS: usize = 64;
 
-/// What a POST's body may hold when the server does not say: the reference server's default.
+/// The largest POST body when the server gives no limit, in bytes: the reference server's default.
 const DEFAULT_MAX_PAYLOAD: usize = 1_000_000;
 
 /// Bytes of an error's body shown in the detail.
 const SHOWN_BODY: usize = 200;
 
-/// What a body with binary messages of Engine.IO 3 is sent as.
+/// The content type of a body with binary messages of Engine.IO 3.
 const OCTETS: &[u8] = b"application/octet-stream";
 
 /// A request under way, with the client it came from.
 type Flight = Pin<Box<dyn Future<Output = (Client, Result<Response, Failed>)>>>;
 
 /// A WebSocket being opened beside the polling.
-type Opening = Pin<Box<dyn Future<Output = Result<Channel, Failed>>>>;
+type PendingUpgrade = Pin<Box<dyn Future<Output = Result<Channel, Failed>>>>;
 
-/// One direction of polling: a client that is idle or busy.
+/// One direction of polling: an idle or a busy client.
 enum Lane {
     Idle(Client),
     Busy(Flight),
@@ -81,7 +81,7 @@ impl Lane {
         }));
     }
 
-    /// Ready with the response and the bytes that went over the wire for it, whatever came of it.
+    /// Ready with the response and the bytes on the wire for it, whatever the result.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<(Result<Response, Failed>, Traffic)> {
         let Lane::Busy(flight) = self else { return Poll::Pending };
         match flight.as_mut().poll(cx) {
@@ -95,12 +95,12 @@ impl Lane {
     }
 }
 
-/// What every request needs.
+/// The common parts of all requests.
 struct Http {
     net: Rc<Net>,
     request: SocketioRequest,
     sid: String,
-    /// Makes each request's `t` unlike any cache has seen.
+    /// Makes each request's `t` unique, against caches.
     stamp: u64,
 }
 
@@ -114,7 +114,7 @@ impl Http {
     }
 }
 
-/// A packet that waits for its POST, or for the WebSocket.
+/// A packet waiting for its POST, or for the WebSocket.
 enum Outgoing {
     Text(String),
     Binary(Vec<u8>),
@@ -122,12 +122,12 @@ enum Outgoing {
 
 enum Upgrade {
     No,
-    Connecting(Opening),
+    Connecting(PendingUpgrade),
     Probing(Box<Channel>),
     Pausing(Box<Channel>),
 }
 
-/// What a drive came to.
+/// The result of a drive.
 pub(super) enum Drive {
     Waiting,
     Upgraded(Box<Channel>),
@@ -145,8 +145,11 @@ pub(super) struct Polling {
 }
 
 impl Polling {
-    pub(super) async fn open(net: &Rc<Net>, request: SocketioRequest) -> Result<(Polling, Session), Failed> {
-        // Nobody asks when a poll's head arrived.
+    pub(super) async fn open(
+        net: &Rc<Net>,
+        request: SocketioRequest,
+    ) -> Result<(Polling, SocketioSession), Failed> {
+        // Nobody uses the instants of polls' heads.
         let client = || Client::new(net.clone(), None, Rc::new(At::default));
         let mut http = Http { net: net.clone(), request, sid: String::new(), stamp: fastrand::u64(..) };
         let mut get = client();
@@ -163,7 +166,7 @@ impl Polling {
             return Err(Failed::new(failure, refusal("engine.io handshake", &response)));
         }
         let revision = http.request.revision;
-        let mut opened: Option<(Handshake, Session)> = None;
+        let mut opened: Option<(Handshake, SocketioSession)> = None;
         let mut queue = VecDeque::new();
         let read = packets(engine(revision), &response, |packet| match &mut opened {
             Some((_, session)) => {
@@ -172,7 +175,7 @@ impl Polling {
             }
             None => {
                 let open = opening(&packet)?;
-                let session = Session::new(&open, revision);
+                let session = SocketioSession::new(&open, revision);
                 opened = Some((open, session));
                 Ok(())
             }
@@ -226,12 +229,12 @@ impl Polling {
         }
     }
 
-    /// Turns the crank until everything waits.
+    /// Works until everything waits.
     pub(super) fn drive(
         &mut self,
         cx: &mut Context<'_>,
         env: &mut Env<'_>,
-        session: &mut Session,
+        session: &mut SocketioSession,
         on: &mut dyn FnMut(Incoming<'_>),
     ) -> Result<Drive, Ended> {
         for _ in 0..MAX_TURNS {
@@ -256,11 +259,11 @@ impl Polling {
         Ok(Drive::Waiting)
     }
 
-    /// Starts what may start and takes what has ended; whether anything ended.
+    /// Starts what may start and takes what has ended; returns whether anything ended.
     fn turn(
         &mut self,
         cx: &mut Context<'_>,
-        session: &mut Session,
+        session: &mut SocketioSession,
         on: &mut dyn FnMut(Incoming<'_>),
     ) -> Result<bool, Ended> {
         let mut moved = false;
@@ -290,7 +293,7 @@ impl Polling {
         Ok(moved)
     }
 
-    /// Counts a request's traffic; its answer must be one.
+    /// Counts a request's traffic, and passes its response on.
     fn count(
         &mut self,
         what: &str,
@@ -309,7 +312,7 @@ impl Polling {
         }
     }
 
-    /// As many queued packets as the server takes in one body, at least one.
+    /// The queued packets that fit one body of the server's limit, at least one.
     fn next_body(&mut self, version: Version) -> String {
         let (mut body, mut binary) = (String::new(), String::new());
         while let Some(next) = self.queue.front() {
@@ -340,7 +343,7 @@ impl Polling {
         }));
     }
 
-    /// Moves the upgrade on: whether anything changed, and the WebSocket when it has become the transport.
+    /// Advances the upgrade: returns whether anything changed, and the WebSocket when it has become the transport.
     fn turn_upgrade(
         &mut self,
         cx: &mut Context<'_>,
@@ -359,7 +362,7 @@ impl Polling {
                     self.upgrade = Upgrade::Probing(Box::new(channel));
                     (true, None)
                 }
-                // A WebSocket that cannot be had is no failure: the session goes on by polling, as with the official client.
+                // An unavailable WebSocket is no failure: the session goes on by polling, as with the official client.
                 Poll::Ready(Err(_)) => (true, None),
             },
             Upgrade::Probing(mut channel) => match self.probe(cx, env, &mut channel) {
@@ -409,7 +412,7 @@ impl Polling {
         }
     }
 
-    /// Tells the server to move, and sends what waited for it.
+    /// Tells the server to upgrade, and sends the packets that waited for it.
     fn change_over(&mut self, version: Version, mut channel: Box<Channel>) -> Box<Channel> {
         channel.send(Opcode::Text, b"5");
         for packet in self.queue.drain(..) {
@@ -422,7 +425,7 @@ impl Polling {
     }
 }
 
-/// How a probe stands.
+/// The state of a probe.
 enum Probe {
     Waits,
     Answered,
@@ -455,7 +458,7 @@ fn packets(
     version.payload(text).try_for_each(|packet| take(packet.map_err(protocol)?))
 }
 
-/// What a server says when it turns a request away: the `message` of its JSON, or the body's beginning.
+/// A server's reason for a refusal: the `message` of its JSON, or the body's beginning.
 fn refusal(what: &str, response: &Response) -> String {
     let json = serde_json::from_slice::<serde_json::Value>(&response.body).unwrap_or_default();
     let start =

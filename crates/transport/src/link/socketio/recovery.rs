@@ -1,12 +1,13 @@
-//! What a Socket.IO server may know a lost session by (connection state recovery): the namespace's private id, given with
-//! its confirmation, and the offset of the last event, which the server appends as its last argument.
+//! Connection state recovery: a Socket.IO server may know a lost session by the namespace's private id, given with its
+//! confirmation, and by the offset of the last event, which the server appends as its last argument.
 //!
-//! As in the official client, any last argument that is text is taken for an offset: what is none, the server does not find.
+//! Like the official client, it takes any last argument that is text for an offset; the server will not find one that
+//! is none.
 
 use serde_json::{Map, Value};
 use sonagi_wire::socketio::{Kind, Packet};
 
-/// One namespace of a session.
+/// A namespace of a session, with its recovery state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recovery {
     /// `/` the default.
@@ -14,12 +15,12 @@ pub struct Recovery {
     pid: Box<str>,
     /// Empty before the first event.
     offset: String,
-    /// The server confirmed that this is the session it knew: nothing needs to be asked for again.
+    /// Whether the server confirmed that this is the session it knew: nothing needs to be asked for again.
     pub is_recovered: bool,
 }
 
 impl Recovery {
-    /// The payload of a CONNECT that asks for the session; `auth_json` is the object it would have else.
+    /// The payload of a CONNECT that asks for the session; `auth_json` is its object without recovery.
     pub fn auth(&self, auth_json: Option<&str>) -> String {
         let mut auth = Map::new();
         auth.insert("pid".to_owned(), Value::from(&*self.pid));
@@ -33,7 +34,7 @@ impl Recovery {
     }
 }
 
-/// Notes what a packet says of it.
+/// Notes a packet's private id or offset.
 pub(super) fn note(recoveries: &mut Vec<Recovery>, packet: &Packet<'_>) {
     let namespace = packet.namespace.as_ref();
     match packet.kind {
@@ -103,7 +104,7 @@ mod tests {
     fn the_same_private_id_says_that_the_session_is_recovered_and_another_that_it_is_not() {
         let again = |pid: &str| {
             let mut recoveries = after(&[r#"0{"sid":"s","pid":"p"}"#, r#"2["a","7"]"#]);
-            // What was missed comes before the confirmation.
+            // Missed events come before the confirmation.
             note(&mut recoveries, &decode(r#"2["a","8"]"#).unwrap());
             let connected = format!(r#"0{{"sid":"t","pid":"{pid}"}}"#);
             note(&mut recoveries, &decode(&connected).unwrap());

@@ -1,4 +1,4 @@
-//! What a Socket.IO session means, whatever carries it: Engine.IO packets in, messages and answers out.
+//! A Socket.IO session, whatever carries it: Engine.IO packets in, messages and answers out.
 //!
 //! | | protocol 5 over Engine.IO 4 | protocol 4 over Engine.IO 3 |
 //! |---|---|---|
@@ -14,42 +14,42 @@ use super::super::drive::{Ended, Incoming};
 use super::SocketioRevision;
 use super::recovery::{self, Recovery};
 
-/// One session, from its handshake on.
-pub(super) struct Session {
+/// A session, from its handshake on.
+pub(super) struct SocketioSession {
     pub(super) version: Version,
     revision: Revision,
     assembler: Assembler,
-    /// Messages that came while the session was opened, when nobody listened yet: what one drive reads, at most.
+    /// Messages that came while the session was opened, before the first drive: at most those of one read.
     early: Vec<engineio::Packet<'static>>,
-    /// What the session may be recovered by once it is lost.
+    /// The namespaces that may be recovered once the session is lost.
     pub(super) recoveries: Vec<Recovery>,
     /// Nanoseconds of silence after which the server counts as dead.
     patience: i64,
     /// None until the first drive: there is no clock before it.
     heard: Option<At>,
-    /// Something arrived in this drive.
+    /// Whether anything arrived in this drive.
     hears: bool,
-    /// Where the heartbeat is ours.
+    /// Our heartbeat, if the client pings.
     pings: Option<Pings>,
 }
 
-/// A heartbeat of ours.
+/// The client's heartbeat.
 struct Pings {
     interval: i64,
     last: Option<At>,
 }
 
-impl Session {
-    pub(super) fn new(handshake: &Handshake, revision: SocketioRevision) -> Session {
+impl SocketioSession {
+    pub(super) fn new(handshake: &Handshake, revision: SocketioRevision) -> SocketioSession {
         let patience_ms = handshake.ping_interval.saturating_add(handshake.ping_timeout);
         let version = engine(revision);
         let revision = match revision {
             SocketioRevision::V4 => Revision::Four,
             SocketioRevision::V5 => Revision::Five,
         };
-        // A server that says 0 would have us ping without end.
+        // With an interval of 0 we would ping without end.
         let interval = nanoseconds(handshake.ping_interval.max(1));
-        Session {
+        SocketioSession {
             version,
             revision,
             assembler: Assembler::new(revision),
@@ -62,7 +62,7 @@ impl Session {
         }
     }
 
-    /// When the session must be driven at the latest: to ping, or to end because of the server's silence.
+    /// The latest instant at which the session must be driven: to ping, or to end because of the server's silence.
     pub(super) fn expires(&self) -> Option<At> {
         let ping = self.pings.as_ref().and_then(Pings::due);
         [self.dies(), ping].into_iter().flatten().min()
@@ -72,7 +72,7 @@ impl Session {
         self.heard.map(|heard| heard.plus(self.patience))
     }
 
-    /// A ping of ours when one is due.
+    /// Our ping when one is due.
     pub(super) fn ping(&mut self, now: impl FnOnce() -> At) -> Option<engineio::Packet<'static>> {
         let pings = self.pings.as_mut()?;
         let now = now();
@@ -83,8 +83,8 @@ impl Session {
         is_due.then_some(engineio::Packet::Ping("".into()))
     }
 
-    /// Takes a packet that came along with the handshake: a message is delivered by the first drive, and is a mistake of a
-    /// server that grants nothing unasked.
+    /// Takes a packet that came along with the handshake: the first drive delivers a message. It is a violation from
+    /// servers that grant nothing unasked.
     pub(super) fn keep_early<'a>(
         &mut self,
         packet: engineio::Packet<'a>,
@@ -127,7 +127,7 @@ impl Session {
         Ok(())
     }
 
-    /// Takes one packet; a ping gives its answer back.
+    /// Takes one packet; a ping returns its answer.
     pub(super) fn packet<'a>(
         &mut self,
         packet: engineio::Packet<'a>,
@@ -148,7 +148,7 @@ impl Session {
                 }
             }
             engineio::Packet::Ping(data) => return Ok(Some(engineio::Packet::Pong(data))),
-            // A server has no reason to send a pong, but also does no harm by it.
+            // A server has no reason to send a pong, but it is harmless.
             engineio::Packet::Pong(_) | engineio::Packet::Noop => {}
             engineio::Packet::Close => {
                 return Err(Ended::failed(Failure::Closed(1005), "the server closed the Engine.IO session"));
@@ -170,7 +170,7 @@ impl Pings {
     }
 }
 
-/// The Engine.IO below a Socket.IO.
+/// The version of Engine.IO below a version of Socket.IO.
 pub(super) fn engine(revision: SocketioRevision) -> Version {
     match revision {
         SocketioRevision::V4 => Version::Three,
@@ -182,7 +182,7 @@ fn nanoseconds(ms: u64) -> i64 {
     i64::try_from(ms.saturating_mul(1_000_000)).unwrap_or(i64::MAX)
 }
 
-/// What breaks the rules of Engine.IO or Socket.IO.
+/// The end for a violation of Engine.IO or Socket.IO.
 pub(super) fn protocol(what: impl ToString) -> Ended {
     Ended::failed(Failure::Protocol, what.to_string())
 }
@@ -196,7 +196,7 @@ pub(super) fn opening(packet: &engineio::Packet<'_>) -> Result<Handshake, Ended>
 }
 
 fn deliver(packet: &Packet<'_>, attachments: &[Vec<u8>], on: &mut dyn FnMut(Incoming<'_>)) {
-    // Protocol 4 may repeat the query that the namespace was asked for with.
+    // Protocol 4 may repeat the query of the namespace's CONNECT.
     let (namespace, data) = (packet.namespace_and_query().0, packet.data.as_ref());
     on(match packet.kind {
         Kind::Connect => Incoming::Connected { namespace },

@@ -1,7 +1,7 @@
-//! A STOMP session over a WebSocket, or over one that SockJS wraps.
+//! A STOMP session over a WebSocket, plain or wrapped by SockJS.
 //!
-//! Destinations, receipts and their time limits are the caller's: a link gives subscriptions their names, keeps heart-beats
-//! and acknowledges what is to be acknowledged. Reconnection is the caller's too.
+//! Destinations, receipts and their time limits are the caller's: a link numbers subscriptions, keeps heart-beats and
+//! acknowledges messages. Reconnection is the caller's too.
 //!
 //! | phase | we may | the peer's ERROR | the end of the connection |
 //! |---|---|---|---|
@@ -9,8 +9,8 @@
 //! | open | subscribe, send | `BrokerError` | `Closed(code)`; inside a frame `ClosedEarly` |
 //! | leaving: DISCONNECT is said | wait for its receipt, but not long | `BrokerError` | ended by us |
 //!
-//! Of SockJS only its `websocket` transport, without the question for `/info` before it: what it costs to find out that a
-//! server has WebSockets is a browser's cost.
+//! SockJS is supported by its `websocket` transport alone, without the request for `/info` before it: only browsers
+//! need to find out whether a server has WebSockets.
 
 mod session;
 
@@ -26,7 +26,7 @@ use super::channel::Channel;
 use super::drive::{Ended, Env, Incoming, Link, Present};
 use super::handshake::{self, ConnectRequest};
 use crate::net::{Failed, Net};
-use session::{GOODBYE, Session};
+use session::{GOODBYE, StompSession};
 
 /// A version of STOMP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,16 +51,17 @@ pub enum StompAck {
     Individual,
 }
 
-/// How a STOMP session is opened.
+/// The request that opens a STOMP session.
 #[derive(Clone, Debug)]
 pub struct StompRequest {
-    /// The WebSocket below it. Its subprotocols are offered beside STOMP's own. With SockJS its path is the endpoint's prefix.
+    /// The WebSocket below it. Its subprotocols are offered beside STOMP's own. With SockJS its path is the endpoint's
+    /// prefix.
     pub websocket: ConnectRequest,
-    /// Of the CONNECT frame; `host` replaces ours, and a header without a value is not sent.
+    /// The CONNECT frame's headers; `host` replaces ours, and a header without a value is not sent.
     pub headers: Vec<(String, String)>,
-    /// Offered; all when empty.
+    /// The offered versions; all when empty.
     pub versions: Vec<StompVersion>,
-    /// What we can send and want to get, in milliseconds; 0 is never.
+    /// The intervals at which we can send and want to receive heart-beats, in milliseconds; 0 is never.
     pub heart_beat: (u32, u32),
     /// Whether SockJS wraps the WebSocket's messages.
     pub sockjs: bool,
@@ -118,7 +119,7 @@ fn union(one: Versions, other: Versions) -> Versions {
     Version::ALL.into_iter().filter(|version| other.has(*version)).fold(one, Versions::and)
 }
 
-/// `<prefix>/<server>/<session>/websocket`, names drawn at random as SockJS's own client does.
+/// `<prefix>/<server>/<session>/websocket`, with random names as in SockJS's own client.
 fn sockjs_path(prefix: &str) -> String {
     let (path, query) = prefix.split_once('?').map_or((prefix, None), |(path, query)| (path, Some(query)));
     let session: String = (0..8).map(|_| fastrand::char('a'..='z')).collect();
@@ -131,37 +132,39 @@ fn sockjs_path(prefix: &str) -> String {
     whole
 }
 
-/// What is sent to a destination.
+/// A message's body.
 #[derive(Clone, Copy, Debug)]
 pub enum StompBody<'a> {
-    /// As a text message.
+    /// A text message.
     Text(&'a str),
-    /// As a binary message, which SockJS has none of.
+    /// A binary message; SockJS has none.
     Binary(&'a [u8]),
 }
 
 /// A STOMP session.
 pub struct StompLink {
     channel: Channel,
-    session: Session,
+    session: StompSession,
 }
 
 impl StompLink {
     /// Connects, upgrades and waits for CONNECTED. Cancel safe; without a time limit of its own.
     ///
     /// # Errors
-    /// As [`Net::dial`]; `HandshakeRefused` with the status of an answer that does not upgrade, `BrokerError` with what an ERROR
-    /// frame says, `Protocol`, `Closed`, `ClosedEarly`, `Reset`, and `Template` for headers that cannot be sent.
+    /// The errors of [`Net::dial`]; `HandshakeRefused` with the status of an answer that does not upgrade,
+    /// `BrokerError` with the ERROR frame's message, `Protocol`, `Closed`, `ClosedEarly`, `Reset`, and `Template` for
+    /// headers that cannot be sent.
     pub async fn connect(net: &Net, request: &StompRequest) -> Result<StompLink, Failed> {
         let connect = request.connect_frame()?;
         let max_body = request.websocket.max_message;
-        let mut session = Session::new(request.versions(), request.heart_beat(), request.sockjs, max_body);
+        let mut session =
+            StompSession::new(request.versions(), request.heart_beat(), request.sockjs, max_body);
         let (mut channel, _) = handshake::connect(net, &request.upgrade()).await?;
         if !request.sockjs {
             session.say(&connect, true, &mut channel.outbox);
         }
         let mut scratch = vec![0; 4096];
-        // Nothing here is dated.
+        // No timestamps here.
         let present = Present::new(&|| At(0));
         poll_fn(|cx| {
             let mut env = Env { present: &present, scratch: &mut scratch };
@@ -180,7 +183,7 @@ impl StompLink {
         Ok(StompLink { channel, session })
     }
 
-    /// The version agreed upon.
+    /// The agreed version.
     pub fn version(&self) -> StompVersion {
         match self.session.version() {
             Version::V1_0 => StompVersion::V1_0,
@@ -189,11 +192,11 @@ impl StompLink {
         }
     }
 
-    /// Queues a SUBSCRIBE; the next drive writes it. With a receipt the server is asked to confirm it. `headers` follow our own,
-    /// which win. Nothing once closing began.
+    /// Queues a SUBSCRIBE; the next drive writes it. With a receipt the server is asked to confirm it. `headers` follow
+    /// our own, which win. Ignored once closing began.
     ///
     /// # Errors
-    /// `Template` for a header that cannot be sent, and for an acknowledgement the version does not have.
+    /// `Template` for a header that cannot be sent, and for an acknowledgement mode that the version lacks.
     pub fn subscribe(
         &mut self,
         destination: &str,
@@ -223,8 +226,8 @@ impl StompLink {
         Ok(())
     }
 
-    /// Queues a SEND; the next drive writes it. With a receipt the server is asked to confirm it. `headers` follow our own, which
-    /// win. Nothing once closing began.
+    /// Queues a SEND; the next drive writes it. With a receipt the server is asked to confirm it. `headers` follow our
+    /// own, which win. Ignored once closing began.
     ///
     /// # Errors
     /// `Template` for a header, or a body, that cannot be sent.
@@ -303,7 +306,7 @@ impl Link for StompLink {
         self.channel.take_bytes()
     }
 
-    /// DISCONNECT, its receipt, then the WebSocket's own goodbye.
+    /// Queues DISCONNECT; after its receipt the WebSocket's own goodbye follows.
     fn begin_close(&mut self) {
         if self.session.is_leaving() || !self.channel.is_open() {
             return;
@@ -333,7 +336,7 @@ fn unwritable(unwritable: Unwritable) -> Failed {
     Failed::new(Failure::Template, unwritable.to_string())
 }
 
-/// What breaks the rules of STOMP or SockJS.
+/// The end for a violation of STOMP or SockJS.
 fn protocol(what: impl ToString) -> Ended {
     Ended::failed(Failure::Protocol, what.to_string())
 }

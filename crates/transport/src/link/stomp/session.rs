@@ -1,4 +1,4 @@
-//! What a STOMP session means, whatever carries its frames: messages and receipts out, acknowledgements and heart-beats back.
+//! A STOMP session, whatever carries its frames: messages and receipts out, acknowledgements and heart-beats back.
 
 use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
@@ -13,13 +13,13 @@ use super::super::drive::{Ended, Incoming};
 use super::StompAck;
 use super::protocol;
 
-/// The receipt that our DISCONNECT asks for; others are numbers.
+/// The id of our DISCONNECT's receipt; other ids are numbers.
 pub(super) const GOODBYE: &str = "goodbye";
 
-/// How long a goodbye waits for its receipt.
+/// The limit on waiting for the DISCONNECT's receipt (ns).
 const GOODBYE_NS: i64 = 250_000_000;
 
-/// Bytes of acknowledgements that may wait for a server that sends and does not read.
+/// Limit on unsent bytes of acknowledgements, for a server that sends and does not read.
 const MAX_UNSENT_ACKS: usize = 1 << 20;
 
 /// Capacity that an idle session's buffers may keep: most messages are smaller.
@@ -28,24 +28,24 @@ const KEPT_CAPACITY: usize = 1024;
 /// Bytes of an ERROR frame's body shown in the detail.
 const SHOWN_BODY: usize = 200;
 
-/// What a server may send in a frame's head. Brokers put a stack trace into one header.
+/// Limit on a line in a frame's head, in bytes. Brokers put a stack trace into one header.
 const MAX_LINE: u32 = 64 << 10;
 const MAX_HEADERS: u16 = 256;
 
-/// One session, from its CONNECT on.
-pub(super) struct Session {
+/// A session, from its CONNECT on.
+pub(super) struct StompSession {
     decoder: Decoder,
     /// Whether SockJS wraps the frames.
     wrapped: bool,
     ours: HeartBeat,
-    /// Nanoseconds without a word of ours after which a heart-beat is due.
+    /// Nanoseconds since our last frame after which a heart-beat is due.
     beats: Option<i64>,
     /// Nanoseconds of silence after which the server counts as dead.
     patience: Option<i64>,
     /// None until the first drive: there is no clock before it.
     heard: Option<At>,
     said: Option<At>,
-    /// Something arrived, or was queued, since the clock was last looked at.
+    /// Whether anything arrived, or was queued, since the clock was read last.
     hears: bool,
     says: bool,
     subscriptions: Subscriptions,
@@ -53,40 +53,40 @@ pub(super) struct Session {
     buffers: Buffers,
 }
 
-/// What was subscribed to, in the order of its numbers.
+/// The subscriptions, in the order of their numbers.
 #[derive(Default)]
 struct Subscriptions {
-    /// How each one's messages are acknowledged: a byte for each SUBSCRIBE.
+    /// The acknowledgement mode of each: a byte per SUBSCRIBE.
     modes: Vec<StompAck>,
-    /// Whether any of them are.
+    /// Whether any of them acknowledges.
     acknowledges: bool,
 }
 
-/// Room for what is rewritten; between drives no more than [`KEPT_CAPACITY`] each.
+/// Buffers for rewriting; between drives no more than [`KEPT_CAPACITY`] each.
 #[derive(Default)]
 struct Buffers {
-    /// A message that SockJS had escaped.
+    /// A message without SockJS's escapes.
     plain: String,
     /// A frame of ours.
     frame: Vec<u8>,
-    /// It, wrapped.
+    /// The same frame, wrapped.
     wrapped: Vec<u8>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Goodbye {
     Unsaid,
-    /// It is queued; there is no clock to say since when.
+    /// The DISCONNECT is queued; there is no clock to say since when.
     Said,
     Since(At),
     Answered,
 }
 
-impl Session {
-    pub(super) fn new(versions: Versions, ours: HeartBeat, wrapped: bool, max_body: usize) -> Session {
+impl StompSession {
+    pub(super) fn new(versions: Versions, ours: HeartBeat, wrapped: bool, max_body: usize) -> StompSession {
         let body = u32::try_from(max_body).unwrap_or(u32::MAX);
         let limits = Limits { line: MAX_LINE, headers: MAX_HEADERS, body };
-        Session {
+        StompSession {
             decoder: Decoder::new(Side::Client, versions, limits),
             wrapped,
             ours,
@@ -132,7 +132,7 @@ impl Session {
         self.goodbye = Goodbye::Said;
     }
 
-    /// Whether nothing more is to be waited for.
+    /// Whether nothing more is awaited.
     pub(super) fn has_left(&self) -> bool {
         self.goodbye == Goodbye::Answered
     }
@@ -141,20 +141,20 @@ impl Session {
     pub(super) fn say(&mut self, frame: &[u8], is_text: bool, outbox: &mut Outbox) {
         self.says = true;
         if self.wrapped {
-            // Only text is said here.
+            // Only text gets here.
             push_wrapped(&String::from_utf8_lossy(frame), &mut self.buffers.wrapped, outbox);
         } else {
             outbox.push(if is_text { Opcode::Text } else { Opcode::Binary }, frame);
         }
     }
 
-    /// Whether heart-beats or a goodbye ask for the clock: it is not read for nothing.
+    /// Whether heart-beats or a goodbye need the clock: it is not read otherwise.
     pub(super) fn keeps_time(&self) -> bool {
         self.beats.is_some() || self.patience.is_some() || self.is_leaving()
     }
 
-    /// When the session must be driven at the latest: to say something, to give a goodbye up, or to end because of the
-    /// server's silence.
+    /// The latest instant at which the session must be driven: to send a heart-beat, to give a goodbye up, or to end
+    /// because of the server's silence.
     pub(super) fn expires(&self) -> Option<At> {
         let goodbye = match self.goodbye {
             Goodbye::Since(since) => Some(since.plus(GOODBYE_NS)),
@@ -167,7 +167,7 @@ impl Session {
         after(self.heard, self.patience)
     }
 
-    /// Queues the heart-beat that is due, for the drive that begins to write.
+    /// Queues a due heart-beat, before the drive writes.
     pub(super) fn begin_drive(&mut self, now: At, outbox: &mut Outbox) {
         match self.goodbye {
             Goodbye::Said => self.goodbye = Goodbye::Since(now),
@@ -179,14 +179,14 @@ impl Session {
         }
         if after(self.said, self.beats).is_some_and(|due| now >= due) {
             self.said = Some(now);
-            // What still waits for a server that reads nothing is as good a sign of life, once it goes out.
+            // Frames still waiting for a server that reads nothing are as good a sign of life, once they are sent.
             if outbox.is_empty() {
                 self.say(HEART_BEAT, true, outbox);
             }
         }
     }
 
-    /// Judges the server's silence.
+    /// Checks how long the server has been silent.
     pub(super) fn end_drive(&mut self, now: At) -> Result<(), Ended> {
         if std::mem::take(&mut self.says) {
             self.said = Some(now);
@@ -204,7 +204,7 @@ impl Session {
         Ok(())
     }
 
-    /// How a connection's end is to be understood.
+    /// The meaning of a connection's end for the session.
     pub(super) fn ended(&self, ended: Ended) -> Ended {
         if self.is_leaving() && is_an_end(&ended) {
             return Ended::by_us();
@@ -272,7 +272,7 @@ impl Session {
         on: &mut dyn FnMut(Incoming<'_>),
     ) -> Result<(), Ended> {
         if text.is_empty() {
-            // Some servers send them before the open frame; SockJS's own client passes over them, too.
+            // Some servers send heartbeats before the open frame; SockJS's own client ignores them, too.
             return Ok(());
         }
         match sockjs::decode(text).map_err(protocol)? {
@@ -294,7 +294,7 @@ impl Session {
             sockjs::Frame::Close { code, reason } => {
                 let detail = format!("the server closed the SockJS session with code {code}: {reason}");
                 Err(match code {
-                    // SockJS's ordinary end.
+                    // SockJS's regular close code.
                     3000 => Ended::goodbye(Failure::Closed(code), detail),
                     code => Ended::failed(Failure::Closed(code), detail),
                 })
@@ -309,8 +309,17 @@ impl Session {
         outbox: &mut Outbox,
         on: &mut dyn FnMut(Incoming<'_>),
     ) -> Result<(), Ended> {
-        let Session {
-            decoder, subscriptions, buffers, goodbye, ours, beats, patience, wrapped, says, ..
+        let StompSession {
+            decoder,
+            subscriptions,
+            buffers,
+            goodbye,
+            ours,
+            beats,
+            patience,
+            wrapped,
+            says,
+            ..
         } = self;
         let mut was_open = decoder.version().is_some();
         let mut outcome = Ok(());
@@ -342,14 +351,14 @@ fn after(since: Option<At>, ns: Option<i64>) -> Option<At> {
     Some(since?.plus(ns?))
 }
 
-/// What CONNECTED settles: the nanoseconds after which we must say something, and those of silence that are too many.
+/// The heart-beats agreed by CONNECTED, in ns: the interval of ours, and the longest silence of the server's.
 fn heart_beats(connected: &Frame<'_>, ours: HeartBeat) -> Result<(Option<i64>, Option<i64>), Ended> {
     if connected.version == Version::V1_0 {
         return Ok((None, None));
     }
     let theirs = connected.header("heart-beat").map_err(protocol)?;
     let agreed = ours.agree(HeartBeat::from_header(theirs.as_deref()).map_err(protocol)?);
-    // A tenth early: nobody has to grant us a margin. And twice as long, because we grant one.
+    // Ours a tenth early: nobody has to grant us a margin. The server's twice as long, because we grant one.
     let beats = agreed.send_every.map(|ms| i64::from(ms) * 900_000);
     let patience = agreed.receive_every.map(|ms| i64::from(ms) * 2_000_000);
     Ok((beats, patience))
@@ -360,7 +369,7 @@ fn deliver(message: &Frame<'_>, on: &mut dyn FnMut(Incoming<'_>)) -> Result<(), 
     let topic = message.required("destination").map_err(protocol)?;
     match std::str::from_utf8(message.body) {
         Ok(text) => on(Incoming::Message { topic: &topic, text }),
-        // What a stamp is searched in, and a step looks at, is text; the rest of such a body says nothing to either.
+        // Stamps and steps look at text; the rest of such a body is of no use to either.
         Err(_) => on(Incoming::Message { topic: &topic, text: &String::from_utf8_lossy(message.body) }),
     }
     Ok(())
@@ -377,7 +386,7 @@ fn receipt(frame: &Frame<'_>, goodbye: &mut Goodbye, on: &mut dyn FnMut(Incoming
 }
 
 impl Subscriptions {
-    /// Writes what is owed for a message; whether anything is.
+    /// Writes the acknowledgement that a message wants; returns whether there is one.
     fn acknowledge(&self, message: &Frame<'_>, out: &mut Vec<u8>) -> Result<bool, Ended> {
         let number = message.raw("subscription").and_then(subscription_number);
         let mode = number.and_then(|number| self.modes.get(number)).copied().unwrap_or_default();
@@ -411,7 +420,7 @@ fn push_ack(buffers: &mut Buffers, is_wrapped: bool, outbox: &mut Outbox) -> Res
     Ok(())
 }
 
-/// Queues a frame as SockJS's clients send it.
+/// Queues a frame in SockJS's wrapping.
 fn push_wrapped(frame: &str, room: &mut Vec<u8>, outbox: &mut Outbox) {
     sockjs::messages([frame], room);
     outbox.push(Opcode::Text, room);

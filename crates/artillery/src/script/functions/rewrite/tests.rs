@@ -47,7 +47,7 @@ fn request() -> Value {
     })
 }
 
-/// What a function's changes make of that step.
+/// The request after a function's changes to that step.
 fn after(change: impl FnOnce(&mut Map<String, Value>)) -> Result<HttpStep, String> {
     let body = Body::Json(JsonTemplate { pieces: vec![JsonPiece::Raw("as written".into())] });
     let mut params = object(request());

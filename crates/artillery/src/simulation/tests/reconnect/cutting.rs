@@ -1,4 +1,4 @@
-//! What becomes of messages that nothing answers when their sender cuts its own connection.
+//! The fate of messages without an answer when their sender cuts its own connection.
 
 use super::*;
 

@@ -37,7 +37,7 @@ async fn subscriptions_are_taken_again_with_the_cursor_and_only_then() {
     }
 }
 
-/// What comes along with the confirmation, or before it, is no place that the request could have named.
+/// A message that comes with the confirmation, or before it, gives no position that the request could have named.
 #[tokio::test(start_paused = true)]
 async fn a_subscription_that_had_no_cursor_to_tell_does_not_resume() {
     for before_the_cut in [None, Some(r#"{"seq":6}"#)] {

@@ -1,6 +1,6 @@
-//! What a user's connection was opened with, and what was subscribed to over it: a reconnect takes the same steps again.
+//! The steps that opened a user's connection, and its subscriptions: a reconnect repeats them.
 //!
-//! Kept only in runs that reconnect at all. Steps are shared with the plan; a recipe is a few pointers.
+//! Kept only in runs that reconnect at all. Steps are shared with the plan; a plan is a few pointers.
 
 use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
@@ -16,27 +16,27 @@ use sonagi_transport::link::Recovery;
 const MOST_ENTRIES: usize = 1024;
 
 #[derive(Default)]
-pub(crate) struct Recipe {
-    pub(super) openings: Vec<Opening>,
+pub(crate) struct ReconnectPlan {
+    pub(super) openings: Vec<ReopenStep>,
     pub(super) subscriptions: Vec<Subscription>,
     /// The entry whose steps are being taken.
-    current: Option<Entry>,
+    current: Option<CurrentEntry>,
     /// Rooms whose stay was interrupted, until they are joined again or given up.
     pub(super) interrupted: Vec<Arc<Room>>,
-    /// What a Socket.IO server may know the session by.
+    /// The sessions that a Socket.IO server may know.
     pub(super) recoveries: Vec<Recovery>,
     /// Whether every namespace opened in the attempt under way was recovered; None before the first.
     pub(super) is_recovered: Option<bool>,
     pub(super) outage: Option<Box<Outage>>,
-    /// What it led to was closed by a step of the flow.
+    /// Whether a step of the flow closed its connection.
     pub(super) was_closed: bool,
-    /// An attempt is under way: the steps being taken are the recipe's own.
+    /// An attempt is under way: the steps being taken are the plan's own.
     pub(super) is_reconnecting: bool,
 }
 
-/// What opened the connection, or a part of it.
+/// A step that opened the connection, or a part of it.
 #[derive(Clone)]
-pub(super) enum Opening {
+pub(super) enum ReopenStep {
     Step(Arc<Step>),
     /// A Socket.IO namespace that an emit opened on its way.
     Namespace(Arc<SocketioConnect>, Box<str>),
@@ -47,13 +47,13 @@ pub(super) struct Subscription {
     pub(super) of: Arc<Subscribe>,
     /// The loop it was taken in: its templates may name the element.
     pub(super) innermost: Option<Box<LoopValues>>,
-    /// What it joined.
+    /// The rooms it joined.
     rooms: Vec<u32>,
 }
 
 #[derive(Clone, Copy)]
-enum Entry {
-    Opening(usize),
+enum CurrentEntry {
+    ReopenStep(usize),
     Subscription(usize),
 }
 
@@ -68,11 +68,11 @@ pub(super) struct Outage {
     pub(super) next: At,
     /// The shortest wait the server asked for.
     pub(super) floor: Duration,
-    /// What ended the last attempt.
+    /// The failure of the last attempt.
     pub(super) last: Option<(Failure, String)>,
 }
 
-impl Recipe {
+impl ReconnectPlan {
     /// Whether there is anything to take again.
     pub(super) fn is_empty(&self) -> bool {
         self.openings.is_empty() && self.subscriptions.is_empty()
@@ -81,15 +81,15 @@ impl Recipe {
     /// Another connection, or none: nothing of what led to the one before is taken again, but for the entry under way.
     pub(super) fn start_anew(&mut self) {
         let opening = match self.current {
-            Some(Entry::Opening(at)) => self.openings.get(at).cloned(),
+            Some(CurrentEntry::ReopenStep(at)) => self.openings.get(at).cloned(),
             _ => None,
         };
         let subscription = match self.current {
-            Some(Entry::Subscription(at)) => self.subscriptions.get(at).cloned(),
+            Some(CurrentEntry::Subscription(at)) => self.subscriptions.get(at).cloned(),
             _ => None,
         };
-        self.current = opening.as_ref().map(|_| Entry::Opening(0));
-        self.current = self.current.or(subscription.as_ref().map(|_| Entry::Subscription(0)));
+        self.current = opening.as_ref().map(|_| CurrentEntry::ReopenStep(0));
+        self.current = self.current.or(subscription.as_ref().map(|_| CurrentEntry::Subscription(0)));
         self.openings = Vec::from_iter(opening);
         self.subscriptions = Vec::from_iter(subscription);
         self.recoveries.clear();
@@ -97,12 +97,12 @@ impl Recipe {
     }
 
     /// The steps of this opening are being taken.
-    pub(super) fn open(&mut self, opening: Opening) {
-        self.current = Some(Entry::Opening(self.remember(opening)));
+    pub(super) fn open(&mut self, opening: ReopenStep) {
+        self.current = Some(CurrentEntry::ReopenStep(self.remember(opening)));
     }
 
     /// Something was opened on the way to something else.
-    pub(super) fn remember(&mut self, opening: Opening) -> usize {
+    pub(super) fn remember(&mut self, opening: ReopenStep) -> usize {
         let known = self.openings.iter().position(|known| known.is(&opening));
         known.unwrap_or_else(|| push_bounded(&mut self.openings, opening))
     }
@@ -115,12 +115,12 @@ impl Recipe {
             let subscription = Subscription { of: Arc::clone(of), innermost, rooms: Vec::new() };
             push_bounded(&mut self.subscriptions, subscription)
         });
-        self.current = Some(Entry::Subscription(at));
+        self.current = Some(CurrentEntry::Subscription(at));
     }
 
     /// The steps of that subscription are being taken again.
     pub(super) fn resubscribe(&mut self, at: usize) {
-        self.current = Some(Entry::Subscription(at));
+        self.current = Some(CurrentEntry::Subscription(at));
     }
 
     /// No entry's steps are being taken any more.
@@ -130,7 +130,7 @@ impl Recipe {
 
     /// The subscription under way, if one is, joined this room: whether it is one that resumes.
     pub(super) fn joined(&mut self, room: u32) -> bool {
-        let Some(Entry::Subscription(at)) = self.current else { return false };
+        let Some(CurrentEntry::Subscription(at)) = self.current else { return false };
         let Some(subscription) = self.subscriptions.get_mut(at) else { return false };
         if !subscription.rooms.contains(&room) {
             subscription.rooms.push(room);
@@ -161,11 +161,11 @@ impl Subscription {
     }
 }
 
-impl Opening {
-    fn is(&self, other: &Opening) -> bool {
+impl ReopenStep {
+    fn is(&self, other: &ReopenStep) -> bool {
         match (self, other) {
-            (Opening::Step(step), Opening::Step(other)) => Arc::ptr_eq(step, other),
-            (Opening::Namespace(how, namespace), Opening::Namespace(other_how, other)) => {
+            (ReopenStep::Step(step), ReopenStep::Step(other)) => Arc::ptr_eq(step, other),
+            (ReopenStep::Namespace(how, namespace), ReopenStep::Namespace(other_how, other)) => {
                 Arc::ptr_eq(how, other_how) && namespace == other
             }
             _ => false,
@@ -192,7 +192,7 @@ fn push_bounded<T>(entries: &mut Vec<T>, new: T) -> usize {
     if entries.len() >= MOST_ENTRIES {
         entries.remove(0);
     }
-    // Grown by doubling, the recipes of ten thousand users would be mostly empty.
+    // Grown by doubling, the plans of ten thousand users would be mostly empty.
     entries.reserve_exact(1);
     entries.push(new);
     entries.len() - 1
@@ -246,43 +246,46 @@ mod tests {
 
     #[test]
     fn a_subscription_taken_again_is_one_entry_and_left_rooms_are_forgotten() {
-        let mut recipe = Recipe::default();
+        let mut reconnect_plan = ReconnectPlan::default();
         let (first, second) = (subscribe(true), subscribe(false));
         for _ in 0..3 {
-            recipe.subscribe(&first, None);
-            assert!(recipe.joined(7));
+            reconnect_plan.subscribe(&first, None);
+            assert!(reconnect_plan.joined(7));
         }
-        recipe.subscribe(&second, None);
-        assert!(!recipe.joined(8));
-        assert_eq!((recipe.subscriptions.len(), recipe.resumes(7), recipe.resumes(8)), (2, true, false));
-        recipe.left(7);
-        assert_eq!((recipe.subscriptions.len(), recipe.resumes(7)), (1, false));
+        reconnect_plan.subscribe(&second, None);
+        assert!(!reconnect_plan.joined(8));
+        assert_eq!(
+            (reconnect_plan.subscriptions.len(), reconnect_plan.resumes(7), reconnect_plan.resumes(8)),
+            (2, true, false)
+        );
+        reconnect_plan.left(7);
+        assert_eq!((reconnect_plan.subscriptions.len(), reconnect_plan.resumes(7)), (1, false));
     }
 
     #[test]
     fn another_connection_keeps_only_the_entry_that_opens_it() {
-        let mut recipe = Recipe::default();
+        let mut reconnect_plan = ReconnectPlan::default();
         let step = Arc::new(Step::Disconnect);
-        recipe.open(Opening::Step(Arc::clone(&step)));
-        recipe.close_entry();
-        recipe.subscribe(&subscribe(true), None);
-        recipe.open(Opening::Step(step));
-        recipe.start_anew();
-        assert_eq!((recipe.openings.len(), recipe.subscriptions.len()), (1, 0));
-        recipe.subscribe(&subscribe(true), None);
-        recipe.start_anew();
-        assert_eq!((recipe.openings.len(), recipe.subscriptions.len()), (0, 1));
-        recipe.close_entry();
-        recipe.start_anew();
-        assert!(recipe.is_empty());
+        reconnect_plan.open(ReopenStep::Step(Arc::clone(&step)));
+        reconnect_plan.close_entry();
+        reconnect_plan.subscribe(&subscribe(true), None);
+        reconnect_plan.open(ReopenStep::Step(step));
+        reconnect_plan.start_anew();
+        assert_eq!((reconnect_plan.openings.len(), reconnect_plan.subscriptions.len()), (1, 0));
+        reconnect_plan.subscribe(&subscribe(true), None);
+        reconnect_plan.start_anew();
+        assert_eq!((reconnect_plan.openings.len(), reconnect_plan.subscriptions.len()), (0, 1));
+        reconnect_plan.close_entry();
+        reconnect_plan.start_anew();
+        assert!(reconnect_plan.is_empty());
     }
 
     #[test]
-    fn a_recipe_is_bounded() {
-        let mut recipe = Recipe::default();
+    fn a_reconnect_plan_is_bounded() {
+        let mut reconnect_plan = ReconnectPlan::default();
         for _ in 0..2 * MOST_ENTRIES {
-            recipe.subscribe(&subscribe(true), None);
+            reconnect_plan.subscribe(&subscribe(true), None);
         }
-        assert_eq!(recipe.subscriptions.len(), MOST_ENTRIES);
+        assert_eq!(reconnect_plan.subscriptions.len(), MOST_ENTRIES);
     }
 }

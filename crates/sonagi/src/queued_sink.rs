@@ -1,5 +1,5 @@
-//! A sink behind a queue: it writes on a thread of its own, so that neither a disk that hangs nor a terminal that takes nothing
-//! holds up the other sinks or the run.
+//! A sink behind a queue: it writes on a thread of its own, so that neither a disk that hangs nor a terminal that takes
+//! nothing holds up the other sinks or the run.
 //!
 //! What finds no room in the queue is left out, counted, and told when the run has ended.
 
@@ -14,18 +14,18 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// How much may wait: two minutes of a run, or so many lines.
+/// The queue's limit: two minutes of a run, or that many lines.
 const MOST_WAITING: u64 = 120 * SECOND_SIZE;
-/// What a second counts as.
+/// The size of a second in the queue.
 const SECOND_SIZE: u64 = 100;
-/// What a line counts as, or a phase.
+/// The size of a line or a phase in the queue.
 const LINE_SIZE: u64 = 1;
 
 /// How long what finds an empty queue is waited for.
 const SETTLED: Duration = Duration::from_millis(100);
 
-/// What a sink may be told, to be told later.
-enum Event {
+/// A sink's events, to be handed over later.
+enum SinkEvent {
     Began(Box<Header>),
     Second(Box<Snapshot>),
     Phase { at: At, name: String },
@@ -36,39 +36,39 @@ enum Event {
     Ended(Box<Summary>),
 }
 
-/// The sink, as its owner has it.
-pub(crate) struct Queued {
+/// The queue's end in the run.
+pub(crate) struct QueuedSink {
     name: String,
     is_record: bool,
     /// None: the run has ended.
-    thread: Option<SinkThread<Event>>,
-    /// Why it could not be written, until that is told.
+    thread: Option<SinkThread<SinkEvent>>,
+    /// The writer's error, until it is reported.
     untold: Arc<Mutex<Option<io::Error>>>,
     /// Seconds that found no room, and lines and phases.
     left_out: [u64; 2],
 }
 
-impl Queued {
-    /// Starts its thread.
-    pub(crate) fn start(sink: impl Sink + Send + 'static) -> io::Result<Queued> {
+impl QueuedSink {
+    /// Starts the sink's thread.
+    pub(crate) fn start(sink: impl Sink + Send + 'static) -> io::Result<QueuedSink> {
         let (name, is_record) = (sink.name().to_owned(), sink.is_record());
         let untold: Arc<Mutex<Option<io::Error>>> = Arc::default();
-        let writer = Writer { sink, untold: Arc::clone(&untold), last: None, has_failed: false };
+        let writer = SinkWriter { sink, untold: Arc::clone(&untold), last: None, has_failed: false };
         let thread = Some(SinkThread::start("sink", MOST_WAITING, writer)?);
-        Ok(Queued { name, is_record, thread, untold, left_out: [0, 0] })
+        Ok(QueuedSink { name, is_record, thread, untold, left_out: [0, 0] })
     }
 
-    /// Hands an event over; fails as what was written before did.
-    fn give(&mut self, event: Event, size: u64) -> io::Result<()> {
-        let is_second = matches!(event, Event::Second(_));
+    /// Queues an event; fails with the error of an earlier write.
+    fn give(&mut self, event: SinkEvent, size: u64) -> io::Result<()> {
+        let is_second = matches!(event, SinkEvent::Second(_));
         let is_taken = self.thread.as_mut().is_some_and(|thread| thread.give(event, size));
         self.left_out[usize::from(!is_second)] += u64::from(!is_taken);
         let untold = self.untold.lock().unwrap_or_else(PoisonError::into_inner).take();
         untold.map_or(Ok(()), Err)
     }
 
-    /// [`Queued::give`] of what should be written when this returns; where the sink is slow, it is not.
-    fn settle(&mut self, event: Event, size: u64) -> io::Result<()> {
+    /// [`QueuedSink::give`] of what should be written when this returns; where the sink is slow, it is not.
+    fn settle(&mut self, event: SinkEvent, size: u64) -> io::Result<()> {
         let was_idle = self.thread.as_ref().is_some_and(SinkThread::is_idle);
         let given = self.give(event, size);
         if let Some(thread) = self.thread.as_ref().filter(|_| was_idle) {
@@ -78,10 +78,10 @@ impl Queued {
     }
 }
 
-impl Sink for Queued {
+impl Sink for QueuedSink {
     fn snapshot(&mut self, snapshot: &Snapshot) -> io::Result<()> {
         // Who is shown a second finds it on the disk.
-        self.settle(Event::Second(Box::new(snapshot.clone())), SECOND_SIZE)
+        self.settle(SinkEvent::Second(Box::new(snapshot.clone())), SECOND_SIZE)
     }
     fn name(&self) -> &str {
         &self.name
@@ -90,29 +90,29 @@ impl Sink for Queued {
         self.is_record
     }
     fn began(&mut self, header: &Header) -> io::Result<()> {
-        self.give(Event::Began(Box::new(header.clone())), LINE_SIZE)
+        self.give(SinkEvent::Began(Box::new(header.clone())), LINE_SIZE)
     }
     fn phase(&mut self, at: At, name: &str) -> io::Result<()> {
-        self.give(Event::Phase { at, name: name.to_owned() }, LINE_SIZE)
+        self.give(SinkEvent::Phase { at, name: name.to_owned() }, LINE_SIZE)
     }
     fn log(&mut self, at: At, user: Option<u32>, text: &str) -> io::Result<()> {
-        self.give(Event::Log { at, user, text: text.to_owned() }, LINE_SIZE)
+        self.give(SinkEvent::Log { at, user, text: text.to_owned() }, LINE_SIZE)
     }
     fn printed(&mut self, at: At, user: Option<u32>, text: &str) -> io::Result<()> {
         // Who prints it finds room made for it on the terminal.
-        self.settle(Event::Printed { at, user, text: text.to_owned() }, LINE_SIZE)
+        self.settle(SinkEvent::Printed { at, user, text: text.to_owned() }, LINE_SIZE)
     }
     /// Always finds room: the record is worth little without it, and there are a few.
     fn noted(&mut self, at: At, kind: &'static str, detail: &Value) -> io::Result<()> {
-        self.give(Event::Noted { at, kind, detail: detail.clone() }, 0)
+        self.give(SinkEvent::Noted { at, kind, detail: detail.clone() }, 0)
     }
     fn draining(&mut self, at: At) -> io::Result<()> {
-        self.give(Event::Draining { at }, LINE_SIZE)
+        self.give(SinkEvent::Draining { at }, LINE_SIZE)
     }
 
-    /// Waits until all is written; fails as the last thing written did, or for what is not in it.
+    /// Waits until everything is written; fails with the last write's error, or because seconds were left out.
     fn ended(&mut self, summary: &Summary) -> io::Result<()> {
-        let given = self.give(Event::Ended(Box::new(summary.clone())), 0);
+        let given = self.give(SinkEvent::Ended(Box::new(summary.clone())), 0);
         let Some(thread) = self.thread.take() else { return given };
         thread.finish()?;
         let left_out = self.left_out.into_iter().zip(["second", "line"]).filter(|(count, _)| *count > 0);
@@ -124,33 +124,33 @@ impl Sink for Queued {
     }
 }
 
-impl Drop for Queued {
+impl Drop for QueuedSink {
     fn drop(&mut self) {
-        // Of a run that could not be carried out: what it began with is written before anybody looks.
+        // When the run could not be carried out, its beginning is written before anybody looks.
         let _ = self.thread.take().map(SinkThread::finish);
     }
 }
 
-/// The sink, on its thread. A disk that was full for a minute may have room again: it is called whatever came of the call before.
-struct Writer<S> {
+/// The sink on its thread. It is called again after an error: a disk that was full for a minute may have room again.
+struct SinkWriter<S> {
     sink: S,
     untold: Arc<Mutex<Option<io::Error>>>,
     last: Option<io::Error>,
     has_failed: bool,
 }
 
-impl<S: Sink + Send + 'static> sonagi_engine::Sink<Event> for Writer<S> {
-    fn write(&mut self, event: Event) -> io::Result<()> {
+impl<S: Sink + Send + 'static> sonagi_engine::Sink<SinkEvent> for SinkWriter<S> {
+    fn write(&mut self, event: SinkEvent) -> io::Result<()> {
         let sink = &mut self.sink;
         let written = match event {
-            Event::Began(header) => sink.began(&header),
-            Event::Second(snapshot) => sink.snapshot(&snapshot),
-            Event::Phase { at, name } => sink.phase(at, &name),
-            Event::Log { at, user, text } => sink.log(at, user, &text),
-            Event::Printed { at, user, text } => sink.printed(at, user, &text),
-            Event::Noted { at, kind, detail } => sink.noted(at, kind, &detail),
-            Event::Draining { at } => sink.draining(at),
-            Event::Ended(summary) => sink.ended(&summary),
+            SinkEvent::Began(header) => sink.began(&header),
+            SinkEvent::Second(snapshot) => sink.snapshot(&snapshot),
+            SinkEvent::Phase { at, name } => sink.phase(at, &name),
+            SinkEvent::Log { at, user, text } => sink.log(at, user, &text),
+            SinkEvent::Printed { at, user, text } => sink.printed(at, user, &text),
+            SinkEvent::Noted { at, kind, detail } => sink.noted(at, kind, &detail),
+            SinkEvent::Draining { at } => sink.draining(at),
+            SinkEvent::Ended(summary) => sink.ended(&summary),
         };
         self.last = written.err();
         if let Some(error) = self.last.as_ref().filter(|_| !self.has_failed) {
@@ -179,7 +179,7 @@ mod tests {
         Totals::new(&Header::default(), Rules::default(), store).summary()
     }
 
-    /// Counts the seconds it writes, once it may.
+    /// Counts the seconds it writes, once it may write.
     struct Stuck {
         may: Receiver<()>,
         seconds: Arc<Mutex<u64>>,
@@ -198,7 +198,7 @@ mod tests {
     fn a_sink_that_is_stuck_holds_nobody_up_and_lacks_what_found_no_room() {
         let (go, may) = channel();
         let seconds: Arc<Mutex<u64>> = Arc::default();
-        let mut queued = Queued::start(Stuck { may, seconds: Arc::clone(&seconds) }).unwrap();
+        let mut queued = QueuedSink::start(Stuck { may, seconds: Arc::clone(&seconds) }).unwrap();
         for _ in 0..125 {
             queued.snapshot(&Snapshot::default()).unwrap();
         }
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn a_terminal_that_takes_nothing_holds_nobody_up_and_what_the_live_line_lacks_is_told() {
         let (go, may) = channel::<()>();
-        let mut live = Queued::start(Live::redrawn(Paused(may), 80)).unwrap();
+        let mut live = QueuedSink::start(Live::redrawn(Paused(may), 80)).unwrap();
         for _ in 0..121 {
             live.snapshot(&Snapshot::default()).unwrap();
         }
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn a_failure_is_told_once_and_forgotten_when_there_is_room_again() {
         let (failing, failed) = channel();
-        let mut queued = Queued::start(Full(Some(failing))).unwrap();
+        let mut queued = QueuedSink::start(Full(Some(failing))).unwrap();
         // Its thread may have written before the call looks for a failure.
         let at_once = queued.snapshot(&Snapshot::default()).err();
         assert!(failed.recv().is_err(), "the first second has failed");

@@ -1,4 +1,4 @@
-//! What comes in on a user's connection, and what of it a step is waiting for.
+//! The messages on a user's connection, and those that a step waits for.
 //!
 //! Every message is counted and searched for stamps; only what a step awaits (or, in a flow with `expect` steps, may
 //! still await) is kept.
@@ -20,11 +20,11 @@ const KEPT_MESSAGES: usize = 256;
 
 /// A user's post.
 #[derive(Default)]
-pub(crate) struct Mail {
-    awaited: Option<Awaited>,
-    answers: VecDeque<Answer>,
+pub(crate) struct Inbox {
+    awaited: Option<AwaitedEvent>,
+    answers: VecDeque<AwaitedAnswer>,
     keeps_all: bool,
-    kept: VecDeque<Answer>,
+    kept: VecDeque<AwaitedAnswer>,
     namespaces: Vec<String>,
     refusal: Option<String>,
     dismissal: Option<String>,
@@ -32,21 +32,21 @@ pub(crate) struct Mail {
     has_acknowledgement: bool,
     /// The receipt that is awaited, beside whatever else is, and when it came.
     receipt: Option<(u64, Option<At>)>,
-    /// What messages of the connection at hand are counted as.
+    /// The counter of messages on the current connection.
     received: Option<Counter>,
-    /// What its polls are recorded as.
+    /// The operation that its polls are recorded as.
     poll: Option<CountedAs>,
 }
 
-/// What a step was waiting for before other steps had their turn.
+/// The demands of a step that waits while other steps have their turn.
 pub(crate) struct Aside {
-    awaited: Option<Awaited>,
-    kept: VecDeque<Answer>,
+    awaited: Option<AwaitedEvent>,
+    kept: VecDeque<AwaitedAnswer>,
 }
 
-/// What a step waits for.
+/// The event that a step waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Awaited {
+pub(crate) enum AwaitedEvent {
     /// The acknowledgement with this id.
     Ack(u64),
     /// A Socket.IO event of this name, or a message of this event type or destination.
@@ -57,7 +57,7 @@ pub(crate) enum Awaited {
 
 /// A message a step waited for: text, or the JSON array of an event's or acknowledgement's arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Answer {
+pub(crate) struct AwaitedAnswer {
     pub(crate) at: At,
     kind: AnswerKind,
     text: String,
@@ -73,7 +73,7 @@ enum AnswerKind {
     Acknowledgement,
 }
 
-impl Mail {
+impl Inbox {
     /// Takes one message in. On the hot path: no allocation unless a step wants the message.
     pub(crate) fn receive(
         &mut self,
@@ -109,9 +109,13 @@ impl Mail {
             // An acknowledgement may echo the message: it is no delivery, so it is not searched for stamps.
             Incoming::Ack { id, data, .. } => {
                 self.count(recorder);
-                if self.awaited == Some(Awaited::Ack(id)) {
+                if self.awaited == Some(AwaitedEvent::Ack(id)) {
                     self.has_acknowledgement = true;
-                    self.offer(Answer { at, kind: AnswerKind::Acknowledgement, text: data.to_owned() });
+                    self.offer(AwaitedAnswer {
+                        at,
+                        kind: AnswerKind::Acknowledgement,
+                        text: data.to_owned(),
+                    });
                 }
             }
             Incoming::Message { topic, text } => {
@@ -183,12 +187,12 @@ impl Mail {
     }
 
     /// Starts waiting; what was kept and fits is an answer already.
-    pub(crate) fn await_answer(&mut self, awaited: Awaited) {
+    pub(crate) fn await_answer(&mut self, awaited: AwaitedEvent) {
         self.has_acknowledgement = false;
-        let fits = |answer: &Answer| match &awaited {
-            Awaited::Ack(_) => false,
-            Awaited::Event(name) => answer.kind.is_named(name),
-            Awaited::Any => true,
+        let fits = |answer: &AwaitedAnswer| match &awaited {
+            AwaitedEvent::Ack(_) => false,
+            AwaitedEvent::Event(name) => answer.kind.is_named(name),
+            AwaitedEvent::Any => true,
         };
         let (fitting, others): (VecDeque<_>, VecDeque<_>) = self.kept.drain(..).partition(fits);
         self.kept = others;
@@ -197,7 +201,7 @@ impl Mail {
     }
 
     /// The next message that fits what is awaited.
-    pub(crate) fn take_answer(&mut self) -> Option<Answer> {
+    pub(crate) fn take_answer(&mut self) -> Option<AwaitedAnswer> {
         self.answers.pop_front()
     }
 
@@ -209,7 +213,7 @@ impl Mail {
     /// Stops waiting; in a flow with `expect` steps, what else fitted is kept for them.
     pub(crate) fn stop_awaiting(&mut self) {
         let awaited = self.awaited.take();
-        if self.keeps_all && !matches!(awaited, Some(Awaited::Ack(_))) {
+        if self.keeps_all && !matches!(awaited, Some(AwaitedEvent::Ack(_))) {
             for answer in std::mem::take(&mut self.answers) {
                 self.keep(answer);
             }
@@ -241,8 +245,8 @@ impl Mail {
         self.acks - 1
     }
 
-    /// A fresh receipt id; from now on its receipt is awaited, and no other. Messages may be awaited beside it: an answer can
-    /// overtake it.
+    /// A fresh receipt id; from now on its receipt is awaited, and no other. Messages may be awaited beside it: an
+    /// answer can overtake it.
     pub(crate) fn await_receipt(&mut self) -> u64 {
         let id = self.draw_ack();
         self.receipt = Some((id, None));
@@ -263,7 +267,7 @@ impl Mail {
         self.namespaces.iter().any(|connected| connected == namespace)
     }
 
-    /// What the server said when it refused a namespace.
+    /// The server's text when it refused a namespace.
     pub(crate) fn take_refusal(&mut self) -> Option<String> {
         self.refusal.take()
     }
@@ -281,23 +285,23 @@ impl Mail {
     }
 
     fn offer_message(&mut self, text: &str, at: At) {
-        if self.awaited == Some(Awaited::Any) {
-            self.offer(Answer { at, kind: AnswerKind::Message, text: text.to_owned() });
+        if self.awaited == Some(AwaitedEvent::Any) {
+            self.offer(AwaitedAnswer { at, kind: AnswerKind::Message, text: text.to_owned() });
         } else if self.keeps_all {
-            self.keep(Answer { at, kind: AnswerKind::Message, text: text.to_owned() });
+            self.keep(AwaitedAnswer { at, kind: AnswerKind::Message, text: text.to_owned() });
         }
     }
 
     fn offer_topic(&mut self, topic: &str, text: &str, at: At) {
         let is_awaited = match &self.awaited {
-            Some(Awaited::Event(name)) => name == topic,
-            Some(Awaited::Any) => true,
-            Some(Awaited::Ack(_)) | None => false,
+            Some(AwaitedEvent::Event(name)) => name == topic,
+            Some(AwaitedEvent::Any) => true,
+            Some(AwaitedEvent::Ack(_)) | None => false,
         };
         if !is_awaited && !self.keeps_all {
             return;
         }
-        let answer = Answer { at, kind: AnswerKind::Topic(topic.to_owned()), text: text.to_owned() };
+        let answer = AwaitedAnswer { at, kind: AnswerKind::Topic(topic.to_owned()), text: text.to_owned() };
         if is_awaited {
             self.offer(answer);
         } else {
@@ -311,11 +315,11 @@ impl Mail {
         }
         let event = socketio::event_name(data).map(std::borrow::Cow::into_owned);
         let is_awaited = match &self.awaited {
-            Some(Awaited::Event(name)) => event.as_deref() == Some(name),
-            Some(Awaited::Any) => true,
-            Some(Awaited::Ack(_)) | None => false,
+            Some(AwaitedEvent::Event(name)) => event.as_deref() == Some(name),
+            Some(AwaitedEvent::Any) => true,
+            Some(AwaitedEvent::Ack(_)) | None => false,
         };
-        let answer = Answer { at, kind: AnswerKind::Event(event), text: data.to_owned() };
+        let answer = AwaitedAnswer { at, kind: AnswerKind::Event(event), text: data.to_owned() };
         if is_awaited {
             self.offer(answer);
         } else if self.keeps_all {
@@ -323,11 +327,11 @@ impl Mail {
         }
     }
 
-    fn offer(&mut self, answer: Answer) {
+    fn offer(&mut self, answer: AwaitedAnswer) {
         push_bounded(&mut self.answers, answer);
     }
 
-    fn keep(&mut self, answer: Answer) {
+    fn keep(&mut self, answer: AwaitedAnswer) {
         push_bounded(&mut self.kept, answer);
     }
 }
@@ -342,8 +346,9 @@ impl AnswerKind {
     }
 }
 
-impl Answer {
-    /// What captures, matches and comparisons look at: a message as it is; the arguments of an event or acknowledgement.
+impl AwaitedAnswer {
+    /// What captures, matches and comparisons look at: a message as it is; the arguments of an event or
+    /// acknowledgement.
     pub(crate) fn evidence(&self) -> Evidence<'_> {
         if matches!(self.kind, AnswerKind::Message | AnswerKind::Topic(_)) {
             return Evidence::message(&self.text);
@@ -359,7 +364,7 @@ impl Answer {
 }
 
 /// The oldest makes room: what a step waits for is more likely among the newest.
-fn push_bounded(queue: &mut VecDeque<Answer>, answer: Answer) {
+fn push_bounded(queue: &mut VecDeque<AwaitedAnswer>, answer: AwaitedAnswer) {
     while queue.len() >= KEPT_MESSAGES {
         queue.pop_front();
     }
@@ -377,18 +382,18 @@ mod tests {
     use super::*;
     use sonagi_measure::stamp::Stamp;
 
-    fn event(mail: &mut Mail, recorder: &mut Recorder, data: &str) {
+    fn event(inbox: &mut Inbox, recorder: &mut Recorder, data: &str) {
         let incoming = Incoming::Event { namespace: "/", data, attachments: &[], ack: None };
-        mail.receive(incoming, At(5), 9, 1, recorder);
+        inbox.receive(incoming, At(5), 9, 1, recorder);
     }
 
     #[test]
     fn every_stamp_of_this_run_is_written_down_and_a_foreign_one_counted() {
-        let (mut mail, mut recorder) = (Mail::default(), Recorder::new(0, 1));
+        let (mut inbox, mut recorder) = (Inbox::default(), Recorder::new(0, 1));
         let mut text = String::new();
         Stamp { run: 1, room: 2, sender: 3, number: 4 }.write(&mut text);
         Stamp { run: 8, room: 2, sender: 3, number: 5 }.write(&mut text);
-        mail.receive(Incoming::Websocket(WebsocketEvent::Text(&text)), At(5), 9, 1, &mut recorder);
+        inbox.receive(Incoming::Websocket(WebsocketEvent::Text(&text)), At(5), 9, 1, &mut recorder);
         let batch = recorder.ledger();
         let seen: Vec<_> = batch.received.iter().map(|r| (r.at, r.member, r.room, r.number)).collect();
         assert_eq!((seen.as_slice(), batch.foreign), ([(At(5), 9, 2, 4)].as_slice(), 1));
@@ -396,46 +401,46 @@ mod tests {
 
     #[test]
     fn an_acknowledgement_that_echoes_the_message_is_no_delivery() {
-        let (mut mail, mut recorder) = (Mail::default(), Recorder::new(0, 1));
+        let (mut inbox, mut recorder) = (Inbox::default(), Recorder::new(0, 1));
         let mut text = String::new();
         Stamp { run: 1, room: 2, sender: 3, number: 4 }.write(&mut text);
         let ack = Incoming::Ack { namespace: "/", id: 0, data: &format!("[\"{text}\"]"), attachments: &[] };
-        mail.receive(ack, At(5), 9, 1, &mut recorder);
+        inbox.receive(ack, At(5), 9, 1, &mut recorder);
         assert_eq!(recorder.ledger().received.len(), 0);
     }
 
     #[test]
     fn an_awaited_event_is_told_from_others_and_its_argument_is_the_subject() {
-        let (mut mail, mut recorder) = (Mail::default(), Recorder::new(0, 1));
-        mail.await_answer(Awaited::Event("pong".into()));
-        event(&mut mail, &mut recorder, r#"["other",1]"#);
-        event(&mut mail, &mut recorder, r#"["pong",{"a":1}]"#);
-        assert_eq!(mail.take_answer().expect("it came").evidence().body(), r#"{"a":1}"#);
-        assert_eq!(mail.take_answer(), None);
+        let (mut inbox, mut recorder) = (Inbox::default(), Recorder::new(0, 1));
+        inbox.await_answer(AwaitedEvent::Event("pong".into()));
+        event(&mut inbox, &mut recorder, r#"["other",1]"#);
+        event(&mut inbox, &mut recorder, r#"["pong",{"a":1}]"#);
+        assert_eq!(inbox.take_answer().expect("it came").evidence().body(), r#"{"a":1}"#);
+        assert_eq!(inbox.take_answer(), None);
     }
 
     #[test]
     fn a_message_that_came_before_its_expect_step_is_kept_for_it() {
-        let (mut mail, mut recorder) = (Mail::default(), Recorder::new(0, 1));
-        event(&mut mail, &mut recorder, r#"["early",0]"#);
-        mail.keep_all();
-        event(&mut mail, &mut recorder, r#"["early",1,2]"#);
-        mail.await_answer(Awaited::Event("early".into()));
-        assert_eq!(mail.take_answer().expect("kept").evidence().body(), "[1,2]");
-        assert_eq!(mail.take_answer(), None, "without expect steps nothing is kept");
+        let (mut inbox, mut recorder) = (Inbox::default(), Recorder::new(0, 1));
+        event(&mut inbox, &mut recorder, r#"["early",0]"#);
+        inbox.keep_all();
+        event(&mut inbox, &mut recorder, r#"["early",1,2]"#);
+        inbox.await_answer(AwaitedEvent::Event("early".into()));
+        assert_eq!(inbox.take_answer().expect("kept").evidence().body(), "[1,2]");
+        assert_eq!(inbox.take_answer(), None, "without expect steps nothing is kept");
     }
 
     #[test]
     fn a_message_is_awaited_by_its_topic_and_counted_as_its_connection_counts() {
-        let (mut mail, mut recorder) = (Mail::default(), Recorder::new(0, 1));
-        mail.begin_session(Counter::SseReceived);
-        mail.await_answer(Awaited::Event("moved".into()));
+        let (mut inbox, mut recorder) = (Inbox::default(), Recorder::new(0, 1));
+        inbox.begin_session(Counter::SseReceived);
+        inbox.await_answer(AwaitedEvent::Event("moved".into()));
         for (topic, text) in [("other", "1"), ("moved", "{\"lat\":1}")] {
-            mail.receive(Incoming::Message { topic, text }, At(5), 9, 1, &mut recorder);
+            inbox.receive(Incoming::Message { topic, text }, At(5), 9, 1, &mut recorder);
         }
-        let answer = mail.take_answer().expect("it came");
+        let answer = inbox.take_answer().expect("it came");
         assert_eq!((answer.evidence().body(), answer.evidence().arguments()), (r#"{"lat":1}"#, None));
-        assert_eq!(mail.take_answer(), None);
+        assert_eq!(inbox.take_answer(), None);
         let counters = recorder.take().counters;
         let counted = [Counter::SseReceived, Counter::MessagesReceived, Counter::PollsReceived];
         assert_eq!(counted.map(|counter| counters.get(counter)), [2, 2, 0]);
@@ -443,49 +448,49 @@ mod tests {
 
     #[test]
     fn the_receipt_that_is_awaited_is_told_from_others_and_hides_no_message() {
-        let (mut mail, mut recorder) = (Mail::default(), Recorder::new(0, 1));
-        mail.await_answer(Awaited::Any);
-        let (first, awaited) = (mail.await_receipt(), mail.await_receipt());
+        let (mut inbox, mut recorder) = (Inbox::default(), Recorder::new(0, 1));
+        inbox.await_answer(AwaitedEvent::Any);
+        let (first, awaited) = (inbox.await_receipt(), inbox.await_receipt());
         for id in [&first.to_string(), "sub-1", "", "1 "] {
-            mail.receive(Incoming::Receipt { id }, At(5), 9, 1, &mut recorder);
-            assert_eq!(mail.take_receipt(), None, "{id}");
+            inbox.receive(Incoming::Receipt { id }, At(5), 9, 1, &mut recorder);
+            assert_eq!(inbox.take_receipt(), None, "{id}");
         }
         let message = Incoming::Message { topic: "/topic/a", text: "overtakes it" };
-        mail.receive(message, At(6), 9, 1, &mut recorder);
-        mail.receive(Incoming::Receipt { id: &awaited.to_string() }, At(7), 9, 1, &mut recorder);
-        assert_eq!((mail.take_receipt(), mail.take_receipt()), (Some(At(7)), None), "once");
-        assert_eq!(mail.take_answer().map(|answer| answer.at), Some(At(6)));
+        inbox.receive(message, At(6), 9, 1, &mut recorder);
+        inbox.receive(Incoming::Receipt { id: &awaited.to_string() }, At(7), 9, 1, &mut recorder);
+        assert_eq!((inbox.take_receipt(), inbox.take_receipt()), (Some(At(7)), None), "once");
+        assert_eq!(inbox.take_answer().map(|answer| answer.at), Some(At(6)));
     }
 
     #[test]
     fn what_is_set_aside_waits_on_and_finds_what_came_meanwhile() {
-        let (mut mail, mut recorder) = (Mail::default(), Recorder::new(0, 1));
-        mail.keep_all();
-        event(&mut mail, &mut recorder, r#"["kept",0]"#);
-        mail.await_answer(Awaited::Event("missed".into()));
-        let aside = mail.set_aside();
-        mail.await_answer(Awaited::Any);
-        event(&mut mail, &mut recorder, r#"["joined",1]"#);
-        event(&mut mail, &mut recorder, r#"["missed",2]"#);
-        assert_eq!(mail.take_answer().expect("it came").evidence().body(), "1", "nothing from before");
-        mail.stop_awaiting();
-        mail.put_back(aside);
-        assert_eq!(mail.take_answer().expect("it came meanwhile").evidence().body(), "2");
-        mail.stop_awaiting();
-        mail.await_answer(Awaited::Event("kept".into()));
-        assert_eq!(mail.take_answer().expect("kept all the while").evidence().body(), "0");
+        let (mut inbox, mut recorder) = (Inbox::default(), Recorder::new(0, 1));
+        inbox.keep_all();
+        event(&mut inbox, &mut recorder, r#"["kept",0]"#);
+        inbox.await_answer(AwaitedEvent::Event("missed".into()));
+        let aside = inbox.set_aside();
+        inbox.await_answer(AwaitedEvent::Any);
+        event(&mut inbox, &mut recorder, r#"["joined",1]"#);
+        event(&mut inbox, &mut recorder, r#"["missed",2]"#);
+        assert_eq!(inbox.take_answer().expect("it came").evidence().body(), "1", "nothing from before");
+        inbox.stop_awaiting();
+        inbox.put_back(aside);
+        assert_eq!(inbox.take_answer().expect("it came meanwhile").evidence().body(), "2");
+        inbox.stop_awaiting();
+        inbox.await_answer(AwaitedEvent::Event("kept".into()));
+        assert_eq!(inbox.take_answer().expect("kept all the while").evidence().body(), "0");
     }
 
     #[test]
     fn however_large_the_burst_no_more_than_the_limit_is_kept() {
-        let (mut mail, mut recorder) = (Mail::default(), Recorder::new(0, 1));
-        mail.keep_all();
-        mail.await_answer(Awaited::Any);
+        let (mut inbox, mut recorder) = (Inbox::default(), Recorder::new(0, 1));
+        inbox.keep_all();
+        inbox.await_answer(AwaitedEvent::Any);
         for _ in 0..3 * KEPT_MESSAGES {
-            event(&mut mail, &mut recorder, r#"["noise"]"#);
+            event(&mut inbox, &mut recorder, r#"["noise"]"#);
         }
-        mail.stop_awaiting();
-        event(&mut mail, &mut recorder, r#"["more"]"#);
-        assert_eq!(mail.kept.len(), KEPT_MESSAGES);
+        inbox.stop_awaiting();
+        event(&mut inbox, &mut recorder, r#"["more"]"#);
+        assert_eq!(inbox.kept.len(), KEPT_MESSAGES);
     }
 }

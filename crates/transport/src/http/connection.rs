@@ -1,4 +1,4 @@
-//! Connections that are kept between requests, and how they are made.
+//! Connections kept between requests, and their making.
 
 use std::cell::Cell;
 
@@ -8,48 +8,48 @@ use super::exchange::Http1;
 use super::http2::Http2;
 use super::marks::Dialed;
 use super::message::Spoken;
-use crate::net::{Alpn, Dialing, Failed, Net, Opening, Origin};
+use crate::net::{Alpn, Dialing, Failed, Net, OpeningTimes, Origin};
 
-/// Where the connection to an origin is kept. Empty while it carries a request, and after it was lost.
-pub(super) struct Place {
+/// The slot of an origin's connection. Empty while it carries a request, and after it was lost.
+pub(super) struct OriginSlot {
     pub(super) origin: Origin,
-    pub(super) connection: Option<Kept>,
+    pub(super) connection: Option<HttpConnection>,
 }
 
 /// A connection to an origin.
-pub(super) enum Kept {
+pub(super) enum HttpConnection {
     Http1(Http1),
     Http2(Http2),
 }
 
-impl Kept {
-    pub(super) fn opening(&self) -> Option<Opening> {
+impl HttpConnection {
+    pub(super) fn opening(&self) -> Option<OpeningTimes> {
         match self {
-            Kept::Http1(connection) => connection.opening,
-            Kept::Http2(connection) => connection.opening,
+            HttpConnection::Http1(connection) => connection.opening,
+            HttpConnection::Http2(connection) => connection.opening,
         }
     }
 
     pub(super) fn spoken(&self) -> Spoken {
         match self {
-            Kept::Http1(connection) => {
+            HttpConnection::Http1(connection) => {
                 Spoken { http2: false, secured: connection.secured(), peer: connection.peer }
             }
-            Kept::Http2(connection) => {
+            HttpConnection::Http2(connection) => {
                 Spoken { http2: true, secured: connection.secured, peer: connection.peer }
             }
         }
     }
 }
 
-/// Makes a connection. `stage` is how far it is, None before and after.
+/// Makes a connection. `stage` is its progress, None before and after.
 pub(super) async fn dial(
     net: &Net,
     origin: &Origin,
     dialed: Option<&Dialed>,
     now: &dyn Fn() -> At,
     stage: &Cell<Option<Dialing>>,
-) -> Result<Kept, Failed> {
+) -> Result<HttpConnection, Failed> {
     let note = |dialing| {
         stage.set(Some(dialing));
         dialed.into_iter().for_each(|dialed| dialed.note(dialing, now()));
@@ -59,9 +59,9 @@ pub(super) async fn dial(
     let socket = socket?;
     let opening = dialed.filter(|_| net.is_timed()).map(|dialed| dialed.opening(origin.tls));
     if socket.speaks_http2() {
-        return Http2::open(socket, opening).await.map(Kept::Http2);
+        return Http2::open(socket, opening).await.map(HttpConnection::Http2);
     }
-    Ok(Kept::Http1(Http1::new(socket, opening)))
+    Ok(HttpConnection::Http1(Http1::new(socket, opening)))
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! A service beside a run: a process of its own that is the run's target, watched once a second.
+//! The service started for a run: a child process that is the run's target, its usage read once a second.
 //!
-//! What it uses is read from the kernel's accounts of its process (`/proc`), so watching it costs it nothing. The one
-//! decision a reader would question: it is watched when the run's seconds are over, by our clock, and not by a thread of
-//! its own. A second that is handled late is longer, and its share is of that longer time.
+//! Its usage is read from the kernel's accounts of the process (`/proc`), which costs it nothing. The one decision a
+//! reader would question: it is read when a second of the run is over, by our clock, and not by a thread of its own. A
+//! second that is handled late is longer, and its share is of that longer time.
 
 use crate::error::Error;
 use crate::service::Service;
@@ -11,20 +11,20 @@ use sonagi_measure::summary;
 use sonagi_measure::totals::Snapshot;
 use std::time::{Duration, Instant};
 
-/// Shorter stretches say nothing of a load: the kernel counts CPU time in hundredths of a second.
+/// Shorter intervals are not measured: the kernel counts CPU time in hundredths of a second.
 const SHORTEST: Duration = Duration::from_millis(500);
 
-/// A running service and what it has used since its run began.
-pub(crate) struct Beside {
+/// A running service and its usage since its run began.
+pub(crate) struct WatchedService {
     service: Service,
     seen: summary::Service,
     first: Duration,
     last: (Instant, Duration),
 }
 
-impl Beside {
-    /// Starts it and waits until it answers.
-    pub(crate) fn start(serve: &Serve) -> Result<Beside, Error> {
+impl WatchedService {
+    /// Starts the service and waits until it answers.
+    pub(crate) fn start(serve: &Serve) -> Result<WatchedService, Error> {
         let mut arguments = ["serve", "--listen", "127.0.0.1:0", "--stop-on-eof"].map(String::from).to_vec();
         if !serve.arguments.iter().any(|argument| argument.starts_with("--grace")) {
             arguments.push("--grace=0s".to_owned());
@@ -39,7 +39,7 @@ impl Beside {
             ..summary::Service::default()
         };
         let cpu = service.used().map_or(Duration::ZERO, |used| used.cpu);
-        Ok(Beside { service, seen, first: cpu, last: (Instant::now(), cpu) })
+        Ok(WatchedService { service, seen, first: cpu, last: (Instant::now(), cpu) })
     }
 
     /// `http://127.0.0.1:PORT`.
@@ -47,12 +47,12 @@ impl Beside {
         self.service.url()
     }
 
-    /// A second of the run is over.
+    /// Reads the usage at the end of a second of the run.
     pub(crate) fn second(&mut self, snapshot: &Snapshot) {
         self.look(snapshot.interval_ns, snapshot.shards.iter().map(|shard| shard.cpu_ns).sum());
     }
 
-    /// The run is over: ends the service and says what it used.
+    /// Ends the service with the run and returns its usage.
     pub(crate) fn end(mut self) -> summary::Service {
         self.look(0, 0);
         if let Some(how) = self.service.has_ended() {
@@ -62,7 +62,7 @@ impl Beside {
         self.seen
     }
 
-    /// Notes what the service has used by now; a generator's interval of nothing is none.
+    /// Reads the service's usage so far. `interval_ns` 0: the generator's interval is unknown.
     fn look(&mut self, interval_ns: i64, generator_ns: u64) {
         if self.seen.ended.is_some() {
             return;
@@ -85,7 +85,7 @@ impl Beside {
     }
 }
 
-/// A stretch in which the service used so many cores, and the generator so many.
+/// Counts an interval in which the service used `cores`, and the generator `generator`.
 fn count(seen: &mut summary::Service, cores: f64, generator: f64) {
     let is_full = |used: f64, of: u64| used >= summary::FULL_SHARE * of as f64;
     seen.busiest_cores = seen.busiest_cores.max((cores * 100.0).round() / 100.0);
@@ -93,7 +93,7 @@ fn count(seen: &mut summary::Service, cores: f64, generator: f64) {
     seen.machine_full_s += u64::from(is_full(cores + generator, seen.machine_cores));
 }
 
-/// What `--workers=N` says.
+/// The value of `--workers=N`.
 fn workers(arguments: &[String]) -> Option<u64> {
     arguments.iter().find_map(|argument| argument.strip_prefix("--workers=")?.parse().ok())
 }
