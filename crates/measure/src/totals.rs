@@ -197,8 +197,8 @@ impl Totals {
         &mut self.tally.metrics
     }
 
-    /// Judges the thresholds that end the run when they are crossed, of what was measured until now, `elapsed` after its start.
-    /// Whether one was: it has failed then, whatever is measured afterwards.
+    /// Judges the thresholds that end the run when they are crossed, of what was measured until now, `elapsed` after
+    /// its start. Whether one was: it has failed then, whatever is measured afterwards.
     pub fn judge(&mut self, elapsed: Duration) -> bool {
         self.tally.judge(elapsed)
     }

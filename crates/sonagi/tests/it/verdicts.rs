@@ -55,7 +55,7 @@ fn a_run_folder_that_breaks_in_mid_run_is_exit_code_4_and_the_summary_is_printed
     let answer = spoilt(&[], remove);
     assert_eq!(answer.code, Some(4), "{answer:?}");
     assert!(answer.out.starts_with("PASS        slow"), "{}", answer.out);
-    let told = "error: the run folder is incomplete: No such file or directory (os error 2)\nhint: the printed summary is whole;";
+    let told = "error: the run folder is incomplete: No such file or directory (os error 2)\nhint: the printed summary is complete;";
     assert!(answer.err.contains(told), "{}", answer.err);
     assert_eq!(spoilt(&[], |_| {}).code, Some(0));
 }
