@@ -68,8 +68,7 @@ pub struct PollCursor {
 /// The timing of polls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rhythm {
-    /// One is planned every interval, counted from the first. In between only answers that were cut short are followed
-    /// up.
+    /// One is planned every interval, counted from the first. In between only cut-short answers are followed up.
     Every(Duration),
     /// Each follows the answer to the one before, which the target may hold this long.
     Held(Duration),
@@ -296,8 +295,7 @@ impl PollLink {
         Ok(())
     }
 
-    /// Ready with the result of the request under way, and the connections that had to be opened beyond the link's
-    /// first.
+    /// Ready with the result of the request under way, and the connections opened beyond the link's first.
     fn poll_flight(&mut self, cx: &mut Context<'_>) -> Poll<(Result<Response, Failed>, u64)> {
         let Lane::Busy(flight) = &mut self.lane else { return Poll::Pending };
         let Poll::Ready((mut client, outcome)) = flight.as_mut().poll(cx) else { return Poll::Pending };
