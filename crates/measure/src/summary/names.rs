@@ -35,7 +35,7 @@ impl Summary {
         for (name, metric) in &self.metrics {
             match (&metric.values, metric.per_second.or(metric.sum)) {
                 (Some(values), _) => {
-                    flatten(name, &serde_json::to_value(values).unwrap_or_default(), &mut names)
+                    flatten(name, &serde_json::to_value(values).unwrap_or_default(), &mut names);
                 }
                 (None, Some(count)) => drop(names.insert(name.clone(), count)),
                 (None, None) => {}

@@ -363,7 +363,7 @@ fn flags_that_mean_nothing_here_are_accepted_and_told_of() {
     assert_eq!(
         notices,
         [
-            "notice: --record: no effect; nothing is sent to Artillery Cloud: the run is kept in its run folder",
+            "notice: --record: no effect; nothing is sent to Artillery Cloud, results are in the run folder",
             "notice: --count: no effect; --shards says how many threads make the load",
         ]
     );

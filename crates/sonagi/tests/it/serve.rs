@@ -48,7 +48,7 @@ fn serving(place: &Place, store: &str) -> Running {
     let mut command = place.command(&["serve", "--listen", "127.0.0.1:0", "--grace", "0s", "--store", store]);
     command.stdout(writer);
     let mut running = Running::start(command);
-    running.wait_for("hint: --seed-users N makes some, --account EMAIL:PASSWORD one");
+    running.wait_for("hint: create some with --seed-users N, or one with --account EMAIL:PASSWORD");
     assert!(running.said().starts_with("no accounts: every login is answered 401\n"), "{}", running.said());
     drop(reader);
     running
