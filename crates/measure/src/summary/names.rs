@@ -1,8 +1,8 @@
 //! A summary as a flat map of names: what threshold expressions read.
 //!
 //! Names are the paths of the document, so a new field has a name at once; operations, kinds and the script's own
-//! metrics go by their names as well, errors by their codes. Booleans and text have no name. A script's language may have
-//! further names for the same figures.
+//! metrics go by their names as well, errors by their codes. Booleans and text have no name. A script's language may
+//! have further names for the same figures.
 
 use super::{OperationSummary, Summary};
 use crate::outcome::OperationKind;
