@@ -364,14 +364,14 @@ fn flags_that_mean_nothing_here_are_accepted_and_told_of() {
         notices,
         [
             "notice: --record: no effect; nothing is sent to Artillery Cloud, results are in the run folder",
-            "notice: --count: no effect; --shards says how many threads make the load",
+            "notice: --count: no effect; --shards sets the number of threads that generate load",
         ]
     );
     assert!(!answer.err.contains("secret-key"), "{}", answer.err);
     let (answer, _) = flagged(&place, &service, &["--platform", "aws:lambda"]);
     assert_eq!(answer.code, Some(2));
     assert!(
-        answer.err.contains("--platform: load is made by this machine only; got `aws:lambda`"),
+        answer.err.contains("--platform: load comes from this machine only; got `aws:lambda`"),
         "{}",
         answer.err
     );
