@@ -17,13 +17,13 @@ use super::{Kind, Packet, PacketError};
 /// ```
 /// use sonagi_wire::socketio::{Kind, Packet, Revision, encode};
 ///
-/// A client of Socket.IO 2 waits for `/` to be granted, then asks for another namespace.
+/// // A client of Socket.IO 2 waits for `/` to be granted, then asks for another namespace.
 /// let granted = Revision::Four.decode("0")?;
 /// assert!(granted.kind == Kind::Connect && Revision::Four.grants_main_unasked());
 /// let mut frame = String::from("4");
 /// encode(&Packet::connect_with_query("/admin", "token=1"), &mut frame);
 /// assert_eq!(frame, "40/admin?token=1,");
-/// Its server takes the two apart.
+/// // Its server takes the two apart.
 /// assert_eq!(Revision::Four.decode(&frame[1..])?.namespace_and_query(), ("/admin", Some("token=1")));
 /// # Ok::<(), sonagi_wire::socketio::PacketError>(())
 /// ```
