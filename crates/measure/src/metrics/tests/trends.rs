@@ -66,9 +66,12 @@ proptest! {
         let mut many = trend(values.iter().copied());
         let exact = by_definition(values.clone(), percent);
         let read = many.percentile(percent);
-        // Between a negative and a positive neighbour the bound is that of the farther one; there are few of those.
-        let is_near = |value: &&f64| (**value - exact).abs() < exact.abs() / 100.0;
-        let neighbours = values.iter().filter(is_near).fold(exact.abs(), |most, value| most.max(value.abs()));
+        // It lies between two values, and one of them may be negative: the bound is that of the farther one.
+        let mut sorted = values;
+        sorted.sort_by(f64::total_cmp);
+        let rank = percent / 100.0 * (sorted.len() as f64 - 1.0);
+        let [low, high] = [rank.floor(), rank.ceil()].map(|rank| sorted[rank as usize].abs());
+        let neighbours = low.max(high);
         prop_assert!((read - exact).abs() <= neighbours / 1024.0 + f64::EPSILON, "{read} for {exact}");
         prop_assert_eq!(many.percentile(0.0), many.min());
         prop_assert_eq!(many.percentile(100.0), many.max());
