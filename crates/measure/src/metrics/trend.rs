@@ -1,9 +1,9 @@
 //! The values of a trend: all of them while they are few, buckets beyond.
 //!
-//! Up to [`Trend::EXACT`] values, percentiles are exact: the sorted values, read at p·(n−1) with linear
-//! interpolation. Beyond, values are counted in buckets, 512 to each power of two, and a percentile is read the same
-//! way from the middles of the buckets: no further from the exact one than 1/1024 (0.1 %) of the values it lies
-//! between. Count, sum, least and greatest stay exact.
+//! Up to [`Trend::EXACT`] values, percentiles are exact: the sorted values, read at p·(n−1) with linear interpolation.
+//! Beyond, values are counted in buckets, 512 to each power of two, and a percentile is read the same way from the
+//! middles of the buckets: no further from the exact one than 1/1024 (0.1 %) of the values it lies between. Count, sum,
+//! least and greatest stay exact.
 //!
 //! The buckets are cut from the number itself (its sign, its exponent, nine bits of its mantissa) because a script's
 //! trend may hold anything, negative numbers and fractions of any size, where a latency histogram knows microseconds
