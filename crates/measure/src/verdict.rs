@@ -48,15 +48,6 @@ impl Summary {
         self.verdict = of_language(&self, failures, hints);
         self
     }
-
-    /// The same run, whose thresholds came to this: its script's language has judged them, by a grammar of its own.
-    #[must_use]
-    pub fn judged(mut self, thresholds: Vec<Judged>) -> Summary {
-        self.thresholds = thresholds;
-        self.verdict = judge(&self);
-        self.expectations.decisive = expect(&mut self);
-        self
-    }
 }
 
 /// Judges a summary whose other fields are filled in.

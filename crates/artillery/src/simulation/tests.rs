@@ -3,6 +3,8 @@
 use sonagi_measure::ledger::Rules;
 use sonagi_measure::outcome::{Operation, OperationId, OperationKind};
 use sonagi_measure::summary::{Conclusion, Summary};
+use std::cell::Cell;
+use std::rc::Rc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::time::Instant;
@@ -36,6 +38,26 @@ fn http_server(delay: impl Fn(Duration) -> Duration + Clone + 'static) -> impl F
                     tokio::time::sleep(delay(start.elapsed())).await;
                     let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok").await;
                     request.clear();
+                }
+            }
+        });
+    }
+}
+
+/// A server that gives its n-th answer after so many milliseconds, and none after the last.
+fn answering(answers: &[(u64, &'static str)]) -> impl Fn(DuplexStream) + 'static {
+    let (answers, given) = (answers.to_vec(), Rc::new(Cell::new(0)));
+    move |mut stream| {
+        let (answers, given) = (answers.clone(), Rc::clone(&given));
+        tokio::task::spawn_local(async move {
+            let mut request = Vec::new();
+            while stream.read_buf(&mut request).await.is_ok_and(|n| n > 0) {
+                if request.ends_with(b"\r\n\r\n") {
+                    request.clear();
+                    let Some((ms, answer)) = answers.get(given.replace(given.get() + 1)) else { continue };
+                    tokio::time::sleep(Duration::from_millis(*ms)).await;
+                    let answer = format!("HTTP/1.1 {answer}\r\ncontent-length: 0\r\n\r\n");
+                    stream.write_all(answer.as_bytes()).await.unwrap();
                 }
             }
         });

@@ -115,13 +115,34 @@ impl Tally {
     }
 
     pub(crate) fn summary(&mut self) -> Summary {
+        let mut summary = self.measured();
+        let header = &self.header;
+        if header.language.is_some() {
+            return summary.judged_by_rules(Vec::new(), Vec::new(), Vec::new());
+        }
+        if !header.thresholds.is_empty() {
+            let figures = self.figures(&summary);
+            let ended = |threshold: &Threshold| {
+                self.ended_by.iter().find(|ended| ended.expression == threshold.expression()).cloned()
+            };
+            let judged = header.thresholds.iter();
+            let judged = judged.map(|one| ended(one).unwrap_or_else(|| one.judge(&figures)));
+            summary.thresholds = judged.collect();
+        }
+        summary.verdict = verdict::judge(&summary);
+        summary.expectations.decisive = verdict::expect(&mut summary);
+        summary
+    }
+
+    /// The figures, not judged yet.
+    fn measured(&mut self) -> Summary {
         let header = &self.header;
         let duration_s = rounded(self.end.since(self.begin).max(0) as f64 / 1e9, 1e3);
         let exhausted: u64 =
             self.failures.iter().filter(|f| f.failure == Failure::GeneratorExhausted).map(|f| f.count).sum();
         let objectives = [header.objective_ms, thresholds::objective_ms(&header.thresholds)];
         let objective = objectives.into_iter().flatten().reduce(f64::min);
-        let mut summary = Summary {
+        Summary {
             name: header.name.clone(),
             target: header.target.clone(),
             started: header.started.clone(),
@@ -150,22 +171,7 @@ impl Tally {
             run_folder: self.run_folder.clone(),
             combination: Map::new(),
             service: None,
-        };
-        if header.language.is_some() {
-            return summary.judged_by_rules(Vec::new(), Vec::new(), Vec::new());
         }
-        if !header.thresholds.is_empty() {
-            let figures = self.figures(&summary);
-            let ended = |threshold: &Threshold| {
-                self.ended_by.iter().find(|ended| ended.expression == threshold.expression()).cloned()
-            };
-            let judged = header.thresholds.iter();
-            let judged = judged.map(|one| ended(one).unwrap_or_else(|| one.judge(&figures)));
-            summary.thresholds = judged.collect();
-        }
-        summary.verdict = verdict::judge(&summary);
-        summary.expectations.decisive = verdict::expect(&mut summary);
-        summary
     }
 
     fn figures(&self, summary: &Summary) -> thresholds::Figures {
@@ -175,8 +181,8 @@ impl Tally {
     pub(super) fn judge(&mut self, elapsed: Duration) -> bool {
         let ends = |threshold: &&Threshold| threshold.abort().ends(elapsed);
         if self.header.thresholds.iter().any(|threshold| ends(&threshold)) {
-            let summary = self.summary();
-            let figures = self.figures(&summary);
+            let measured = self.measured();
+            let figures = self.figures(&measured);
             let crossed = self.header.thresholds.iter().filter(ends).filter_map(|one| one.crossed(&figures));
             let ended_run_s = Some(rounded(elapsed.as_secs_f64(), 1e3));
             self.ended_by = crossed.map(|judged| Judged { ended_run_s, ..judged }).collect();

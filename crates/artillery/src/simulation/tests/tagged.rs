@@ -1,8 +1,6 @@
 //! Operations with tags: what is told apart by them, and what a threshold on them sees.
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::rc::Rc;
 
 use sonagi_measure::metrics::MetricSummary;
 use sonagi_measure::outcome::{CountedAs, TaggedId};
@@ -11,26 +9,6 @@ use sonagi_measure::thresholds::Threshold;
 use super::*;
 use crate::plan::Tagged;
 use crate::tagged;
-
-/// A server that gives its n-th answer after so many milliseconds, and none after the last.
-fn server(answers: &[(u64, &'static str)]) -> impl Fn(DuplexStream) + 'static {
-    let (answers, given) = (answers.to_vec(), Rc::new(Cell::new(0)));
-    move |mut stream| {
-        let (answers, given) = (answers.clone(), Rc::clone(&given));
-        tokio::task::spawn_local(async move {
-            let mut request = Vec::new();
-            while stream.read_buf(&mut request).await.is_ok_and(|n| n > 0) {
-                if request.ends_with(b"\r\n\r\n") {
-                    request.clear();
-                    let Some((ms, answer)) = answers.get(given.replace(given.get() + 1)) else { continue };
-                    tokio::time::sleep(Duration::from_millis(*ms)).await;
-                    let answer = format!("HTTP/1.1 {answer}\r\ncontent-length: 0\r\n\r\n");
-                    stream.write_all(answer.as_bytes()).await.unwrap();
-                }
-            }
-        });
-    }
-}
 
 /// Runs one user's requests, each of them with the tags of this number.
 async fn run(
@@ -52,7 +30,7 @@ async fn run(
     plan.tagged = tags.collect();
     plan.thresholds = ensure.iter().map(|expression| Threshold::new(*expression, true)).collect();
     plan.submetrics = tagged::submetrics(&plan.thresholds, &plan.operations, &plan.tagged);
-    simulate(plan, Control::new(), server(answers)).await
+    simulate(plan, Control::new(), answering(answers)).await
 }
 
 fn times(metric: &MetricSummary) -> (u64, f64, f64) {

@@ -1,8 +1,5 @@
 //! Metrics of responses beside their operation: each answer on the way of a redirect, and metrics by endpoint.
 
-use std::cell::Cell;
-use std::rc::Rc;
-
 use sonagi_measure::summary::Quantiles;
 
 use super::*;
@@ -12,28 +9,11 @@ use crate::plan::{Endpoint, HttpOptions, Naming, Told};
 /// Runs one user's steps against a server that gives its n-th answer after so many milliseconds, and none after the
 /// last.
 async fn told(flow: Vec<HttpStep>, answers: &[(u64, &'static str)]) -> Summary {
-    let answers = answers.to_vec();
-    let given = Rc::new(Cell::new(0));
-    let server = move |mut stream: DuplexStream| {
-        let (answers, given) = (answers.clone(), Rc::clone(&given));
-        tokio::task::spawn_local(async move {
-            let mut request = Vec::new();
-            while stream.read_buf(&mut request).await.is_ok_and(|n| n > 0) {
-                if request.ends_with(b"\r\n\r\n") {
-                    request.clear();
-                    let Some((ms, answer)) = answers.get(given.replace(given.get() + 1)) else { continue };
-                    tokio::time::sleep(Duration::from_millis(*ms)).await;
-                    let answer = format!("HTTP/1.1 {answer}\r\ncontent-length: 0\r\n\r\n");
-                    stream.write_all(answer.as_bytes()).await.unwrap();
-                }
-            }
-        });
-    };
     let flow = flow.into_iter().map(|step| Step::Http(Box::new(step))).collect();
     let plan = plan(arrivals(1, 1, None), flow);
     let variables = vec![("id".to_owned(), vec![7.into()]), ("token".to_owned(), vec!["8d2f41c9".into()])];
     let http = HttpOptions { by_address: true, ..HttpOptions::default() };
-    simulate(Plan { variables, http, ..plan }, Control::new(), server).await
+    simulate(Plan { variables, http, ..plan }, Control::new(), answering(answers)).await
 }
 
 fn step(url: &str) -> HttpStep {
