@@ -1,0 +1,118 @@
+// The lines a run is told in: live as server-sent events, offline inside the file. The binary writes the same schema
+// (crates/measure/src/frame.rs), and test/vectors.json holds both sides to one arithmetic of buckets.
+
+import type { Summary } from './summary';
+
+export type State = 'running' | 'complete' | 'interrupted' | 'cut_off';
+
+/** One line: exactly one of the members is there. */
+export interface Line {
+  head?: Head;
+  frame?: Frame;
+  event?: RunEvent;
+  summary?: Summary;
+  end?: { state: Exclude<State, 'running'> };
+}
+
+/** The first line: what is known before the first second. */
+export interface Head {
+  schema: number;
+  id: string;
+  name: string;
+  /** RFC 3339. */
+  started: string;
+  language: 'artillery' | 'k6';
+  /** Version of the binary that ran it. */
+  sonagi: string;
+  /** Trends have 2^scale buckets per doubling. */
+  scale: number;
+  /** Length of the plan in seconds, where it is known. */
+  planned_s?: number;
+  reproduce: Reproduce;
+}
+
+/** What the run's folder knows of how it was started, secrets masked. */
+export interface Reproduce {
+  command?: string[];
+  seed?: number | string;
+  script?: string;
+  target?: string;
+  machine?: Record<string, unknown>;
+  environment?: Record<string, unknown>;
+  plan?: unknown;
+}
+
+export type Kind = 'counter' | 'gauge' | 'rate' | 'trend';
+
+/** A series: a metric with its tags. */
+export interface Name {
+  metric: string;
+  kind: Kind;
+  unit: string;
+  tags?: Record<string, string>;
+  /** One sentence that explains the metric; the run's own metrics have it, a script's do not. */
+  about?: { en: string; ko: string };
+}
+
+/** One second, or several merged ones. */
+export interface Frame {
+  /** The first second it covers, from 0. */
+  s: number;
+  /** Its end, in seconds from the run's start. */
+  at: number;
+  /** Its length in seconds. */
+  span: number;
+  /** Series that this frame has for the first time, by number. */
+  names?: [number, Name][];
+  /** The series that changed, by number. */
+  v: [number, Value][];
+}
+
+/** Trend of a frame; `b` is step, count, step, count, …: a key is the one before it (at first 0) and its step. */
+export interface TrendValue {
+  n: number;
+  sum: number;
+  min: number;
+  max: number;
+  b: number[];
+}
+
+/** Last, lowest and highest value of a frame. */
+export type GaugeValue = [value: number, min: number, max: number];
+
+/** Passes and total of a frame. */
+export type RateValue = [passes: number, total: number];
+
+/** Of a counter: how much was added in the frame. */
+export type Value = number | GaugeValue | RateValue | TrendValue;
+
+/** Something that happened, at a number of seconds from the run's start. */
+export interface RunEvent {
+  at: number;
+  kind: string;
+  [more: string]: unknown;
+}
+
+/** A run as the library lists it. */
+export interface RunRow {
+  id: string;
+  name: string;
+  started: string;
+  language: string;
+  state: State | 'unreadable';
+  verdict?: string;
+  reasons?: string[];
+  duration_s?: number;
+  users?: number;
+  rate_per_s?: number;
+  delivery_ratio?: number | null;
+  p99_ms?: number;
+  generator?: { lag_p99_ms?: number };
+}
+
+/** What the server tells the page about itself. */
+export type Boot = { token?: string; library?: boolean } & (
+  | { mode: 'run'; id: string; stoppable?: boolean }
+  | { mode: 'library' }
+  | { mode: 'compare'; a: string; b: string }
+);

@@ -1,0 +1,89 @@
+// A run as far as its lines have come. It only grows; who shows it asks again after each line.
+
+import type { Frame, Head, Line, RunEvent, State } from './contract';
+import { Series, Sum } from './series';
+import type { Summary } from './summary';
+
+/** Events that are kept; a run that tells more than these tells them in its folder. */
+const EVENT_LIMIT = 2_000;
+
+export class Run {
+  head: Head | null = null;
+  summary: Summary | null = null;
+  state: State = 'running';
+  readonly events: RunEvent[] = [];
+  /** Where frames begin and end, in seconds from the run's start. */
+  readonly starts: number[] = [];
+  readonly ends: number[] = [];
+  private readonly byNumber = new Map<number, Series>();
+  private readonly byMetric = new Map<string, Series[]>();
+
+  /** Takes the next line. */
+  take(line: Line): void {
+    if (line.head) this.head = line.head;
+    if (line.frame) this.takeFrame(line.frame);
+    if (line.event && this.events.length < EVENT_LIMIT) this.events.push(line.event);
+    if (line.summary) this.summary = line.summary;
+    if (line.end) this.state = line.end.state;
+  }
+
+  private takeFrame(frame: Frame): void {
+    for (const [number, name] of frame.names ?? []) {
+      const series = new Series(name);
+      this.byNumber.set(number, series);
+      const known = this.byMetric.get(name.metric);
+      if (known) known.push(series);
+      else this.byMetric.set(name.metric, [series]);
+    }
+    const index = this.starts.length;
+    this.starts.push(frame.at - frame.span);
+    this.ends.push(frame.at);
+    for (const [number, value] of frame.v) this.byNumber.get(number)?.push(index, value);
+  }
+
+  get frames(): number {
+    return this.starts.length;
+  }
+
+  /** Seconds from the run's start to the end of its last frame. */
+  get length(): number {
+    return this.ends.at(-1) ?? 0;
+  }
+
+  /** Metrics in the order in which they were first seen. */
+  get metrics(): string[] {
+    return [...this.byMetric.keys()];
+  }
+
+  /** The series of a metric. */
+  series(metric: string): readonly Series[] {
+    return this.byMetric.get(metric) ?? [];
+  }
+
+  /** All series of a metric that have these tags, to be added up. */
+  sum(metric: string, tags: Readonly<Record<string, string>> = {}): Sum {
+    const wanted = Object.entries(tags);
+    const series = this.series(metric).filter(one => wanted.every(([key, value]) => one.tags[key] === value));
+    return new Sum(series, this.head?.scale ?? 4);
+  }
+
+  /** The values that a metric's series have for a tag, in the order of their first appearance. */
+  tagValues(metric: string, key: string): string[] {
+    const values = this.series(metric).map(series => series.tags[key]);
+    return [...new Set(values.filter(value => value !== undefined))];
+  }
+
+  /** The keys of a metric's tags. */
+  tagKeys(metric: string): string[] {
+    return [...new Set(this.series(metric).flatMap(series => Object.keys(series.tags)))];
+  }
+
+  /** The frames that a window of time touches: the first, and the one after the last. */
+  framesWithin(from: number, to: number): [number, number] {
+    let first = 0;
+    while (first < this.frames && this.ends[first] <= from) first += 1;
+    let end = this.frames;
+    while (end > first && this.starts[end - 1] >= to) end -= 1;
+    return [first, end];
+  }
+}

@@ -1,0 +1,94 @@
+// Which metrics the page has panels for. Everything else becomes a lane of its own.
+
+import type { Run } from './run';
+
+/** Timed metrics with a name of their own in the page's language. */
+export const TIMED = {
+  'delivery.latency': 'delivery',
+  response_time: 'response',
+  service_time: 'service',
+  first_byte: 'firstByte',
+  'delivery.replay_latency': 'replay',
+  'session.length': 'session',
+} as const;
+
+const SHOWN = new Set([
+  ...Object.keys(TIMED),
+  'arrivals.planned',
+  'arrivals.started',
+  'arrivals.missed',
+  'users.created',
+  'users.skipped',
+  'users.active',
+  'users.completed',
+  'users.failed',
+  'users.stopped',
+  'connections.open',
+  'http.requests',
+  'messages.sent',
+  'messages.received',
+  'operations.failed',
+  'operations.unanswered',
+  'operations.answers',
+  'operations.cut',
+  'http.codes',
+  'errors',
+  'delivery.messages',
+  'delivery.owed',
+  'delivery.delivered',
+  'delivery.late',
+  'delivery.replayed',
+  'delivery.lost',
+  'delivery.duplicate',
+  'delivery.reordered',
+  'delivery.leaked',
+  'delivery.unknown',
+  'delivery.outstanding',
+  'generator.lag',
+  'generator.hiccup',
+  'generator.cpu',
+  'generator.memory',
+  'generator.open_files',
+  'generator.ports_used',
+  'checks',
+  'http_req_duration',
+  'vus',
+  'vus_max',
+  'iterations',
+  'dropped_iterations',
+  'http_reqs',
+]);
+
+/** Metrics without a panel: those of scripts and probes first, the run's own counts after them. */
+export function others(run: Run): { own: string[]; known: string[] } {
+  const metrics = run.metrics.filter(metric => !SHOWN.has(metric));
+  const explained = (metric: string) => run.series(metric)[0].about !== undefined;
+  return { own: metrics.filter(metric => !explained(metric)), known: metrics.filter(explained) };
+}
+
+/** Whether the run is of a k6 script; folders of older versions do not say so themselves. */
+export function isK6(run: Run): boolean {
+  return run.head?.language === 'k6' || run.series('vus').length > 0 || run.series('iterations').length > 0;
+}
+
+export function isTime(unit: string): boolean {
+  return unit === 'ms' || unit === 'milliseconds';
+}
+
+/** Trends of times, the page's own before those of scripts. */
+export function timedMetrics(run: Run): string[] {
+  const timed = run.metrics.filter(metric => {
+    const [first] = run.series(metric);
+    return first.kind === 'trend' && isTime(first.unit) && !metric.startsWith('generator.');
+  });
+  const rank = (metric: string) => {
+    const place = order(run).indexOf(metric);
+    return place < 0 ? 99 : place;
+  };
+  return timed.sort((a, b) => rank(a) - rank(b));
+}
+
+function order(run: Run): string[] {
+  const own = Object.keys(TIMED);
+  return isK6(run) ? [...own.slice(0, 1), 'http_req_duration', ...own.slice(1)] : own;
+}

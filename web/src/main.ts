@@ -1,0 +1,108 @@
+// Which page this is: the file of a run, a run that is served, the library, or two runs compared. The binary says so by
+// the element it put into the page.
+
+import type { Boot } from './data/contract';
+import { decode } from './data/decode';
+import { Run } from './data/run';
+import { follow } from './data/stream';
+import { comparePage } from './library/compare_page';
+import { libraryPage } from './library/library_page';
+import { footer, prepareTheme, topBar } from './shell/bar';
+import { h } from './shell/dom';
+import { Live } from './shell/live';
+import { RunPage } from './shell/run_page';
+import { beginPage, watchColours } from './shell/theme';
+import { View } from './shell/view';
+import { initialLanguage, setLanguage, text } from './text';
+
+const body = document.body;
+
+function put(...elements: (HTMLElement | null)[]): void {
+  const spoken = h('div', { id: 'spoken', class: 'spoken', 'aria-live': 'polite', role: 'status' });
+  body.replaceChildren(...elements.filter(element => element !== null), spoken);
+}
+
+/** Shows a run, and again in another language when the reader asks for it. */
+function showRun(run: Run, problem: string | null, live: Live | null, library: boolean): () => void {
+  let page: RunPage | null = null;
+  let view = new View(run);
+  const build = () => {
+    beginPage();
+    const before = view;
+    view = new View(run);
+    view.window = before.window;
+    view.part = before.part;
+    page = new RunPage(run, view, problem);
+    const title = run.head?.name ?? '';
+    document.title = `${title} · Sonagi`;
+    put(topBar(title, library, build, live?.controls() ?? null), page.element, footer(true, run.head?.sonagi));
+    page.refresh();
+  };
+  build();
+  watchColours(() => page?.drawAll());
+  let named = run.head !== null;
+  return () => {
+    if (!named && run.head) {
+      named = true;
+      build();
+    }
+    view.grown();
+    page?.refresh();
+  };
+}
+
+async function showFile(data: HTMLElement): Promise<void> {
+  const { lines, problem } = await decode(data.textContent ?? '');
+  const run = new Run();
+  for (const line of lines) run.take(line);
+  data.remove();
+  // A file is never written to again: without its end it was cut off.
+  if (run.state === 'running') run.state = 'cut_off';
+  if (!run.head) return showNothing(problem);
+  showRun(run, problem, null, false);
+}
+
+function showServed(id: string, boot: Boot & { mode: 'run' }): void {
+  const run = new Run();
+  const live = new Live(run, boot);
+  const grown = showRun(run, null, live, boot.library ?? false);
+  follow(
+    id,
+    lines => {
+      for (const line of lines) run.take(line);
+      live.update();
+      grown();
+    },
+    connection => live.connected(connection),
+  );
+}
+
+function showNothing(problem: string | null): void {
+  const t = text().empty;
+  const page = h(
+    'main',
+    { id: 'page' },
+    h('p', { class: 'notice' }, h('b', {}, t.noData), ' ', t.noDataHelp),
+    problem ? h('p', { class: 'notice' }, t.damaged(problem)) : null,
+  );
+  put(
+    topBar('', false, () => showNothing(problem)),
+    page,
+  );
+  document.documentElement.dataset.ready = '0';
+}
+
+function start(): void {
+  setLanguage(initialLanguage(), false);
+  prepareTheme();
+  const data = document.getElementById('sonagi-data');
+  const boot = document.getElementById('sonagi-boot');
+  if (data) return void showFile(data);
+  if (!boot) return showNothing(null);
+  const told = JSON.parse(boot.textContent ?? '{}') as Boot;
+  if (told.mode === 'run') return showServed(told.id, told);
+  if (told.mode === 'compare') return comparePage(told, put);
+  return libraryPage(told, put);
+}
+
+start();

@@ -1,0 +1,138 @@
+// The first thing one reads: what the run came to, and why, in words; then the figures of the whole run.
+
+import { isTime, timedMetrics } from '../data/sources';
+import type { Summary } from '../data/summary';
+import { fill, h } from '../shell/dom';
+import { text } from '../text';
+import { clock, count, date, milliseconds, rate, seconds, share, short } from '../text/format';
+import type { Context, Panel } from './panel';
+
+export type Outcome = 'running' | 'pass' | 'fail' | 'invalid' | 'interrupted' | 'cut_off' | 'unknown';
+
+/** What to say of the run as a whole. A run that was cut off has no verdict, whatever held until then. */
+export function outcome({ run }: Context): Outcome {
+  if (run.state === 'running') return 'running';
+  if (run.state === 'cut_off') return 'cut_off';
+  const result = run.summary?.verdict?.result;
+  return result === 'pass' || result === 'fail' || result === 'invalid' || result === 'interrupted'
+    ? result
+    : 'unknown';
+}
+
+/** Shapes beside the words: no colour alone says what the verdict is. */
+const SIGNS: Record<Outcome, string> = {
+  running: '▶',
+  pass: '✓',
+  fail: '✗',
+  invalid: '?',
+  interrupted: '■',
+  cut_off: '!',
+  unknown: '–',
+};
+
+export function verdictPanel(context: Context): Panel {
+  const t = text();
+  const element = h('section', { id: 'verdict', 'aria-label': t.verdict.title });
+  const update = () => {
+    const { run } = context;
+    const result = outcome(context);
+    element.className = `verdict ${result}`;
+    element.dataset.outcome = result;
+    fill(
+      element,
+      h(
+        'div',
+        { class: 'headline' },
+        h('p', { class: 'word' }, h('span', { class: 'sign', 'aria-hidden': 'true' }, SIGNS[result]), t.state[result]),
+        h(
+          'div',
+          { class: 'why' },
+          h('p', { class: 'meaning' }, t.verdict[result], ' ', progress(context)),
+          words(run.summary, result),
+        ),
+      ),
+      facts(context),
+    );
+  };
+  return { id: 'verdict', title: t.verdict.title, element, update };
+}
+
+function progress({ run }: Context): string {
+  if (run.state !== 'running' || run.frames === 0) return '';
+  const planned = run.head?.planned_s;
+  return planned ? text().verdict.elapsed(clock(run.length), clock(planned)) : clock(run.length);
+}
+
+function words(summary: Summary | null, result: Outcome): HTMLElement | null {
+  const t = text();
+  const verdict = summary?.verdict;
+  if (!verdict) return null;
+  const soFar = result === 'running' || result === 'cut_off';
+  // The reasons are the binary's own sentences, in English whatever the page's language is.
+  return h(
+    'div',
+    {},
+    verdict.reasons.length > 0
+      ? h(
+          'ul',
+          { class: 'reasons', lang: 'en', 'aria-label': t.verdict.reasons },
+          verdict.reasons.map(reason => h('li', {}, soFar ? `${t.verdict.soFar} ${reason}` : reason)),
+        )
+      : null,
+    verdict.hints.length > 0
+      ? h(
+          'div',
+          { class: 'hints' },
+          h('b', {}, t.verdict.hints),
+          h(
+            'ul',
+            { lang: 'en' },
+            verdict.hints.map(hint => h('li', {}, hint)),
+          ),
+        )
+      : null,
+  );
+}
+
+function facts(context: Context): HTMLElement {
+  const t = text().facts;
+  const { run } = context;
+  const { head, summary } = run;
+  const rows: [string, string | null | undefined][] = [
+    [t.target, summary?.target || head?.reproduce.target],
+    [t.started, head && date(head.started)],
+    [t.length, run.frames > 0 ? seconds(Math.max(run.length, summary?.duration_s ?? 0)) : null],
+    [t.users, summary?.users && `${t.usersValue(count(summary.users.started), count(summary.users.planned))}`],
+    [t.peak, summary?.users && t.concurrent(count(summary.users.peak))],
+    ...figures(context),
+  ];
+  return h(
+    'dl',
+    { class: 'facts', title: t.window },
+    rows.filter(([, value]) => value).map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))),
+  );
+}
+
+function figures({ run }: Context): [string, string | null][] {
+  const t = text().facts;
+  const all = [0, run.frames] as const;
+  const length = Math.max(run.length, 1e-3);
+  const requests = Math.max(run.sum('http.requests').added(...all), run.sum('http_reqs').added(...all));
+  const messages = run.sum('messages.received').added(...all);
+  const ratio = run.summary?.delivery?.ratio;
+  const [metric] = timedMetrics(run).filter(name => run.sum(name).merged(...all).n > 0);
+  const timed = metric ? run.sum(metric).merged(...all) : null;
+  const errors = (run.summary?.errors ?? []).reduce((sum, row) => sum + row.count, 0);
+  const lag = run.summary?.generator;
+  return [
+    [t.rate, requests > 0 ? `${short(requests)} · ${rate(requests / length)}` : null],
+    [t.messages, messages > 0 ? `${short(messages)} · ${rate(messages / length)}` : null],
+    [t.delivery, ratio === undefined || !run.summary?.delivery?.owed ? null : share(ratio)],
+    [
+      `${t.latency} ${metric ?? ''}`,
+      timed && isTime(run.series(metric)[0].unit) ? milliseconds(timed.quantile(0.99)) : null,
+    ],
+    [t.errors, run.summary ? count(errors) : null],
+    [t.generator, lag?.state ?? null],
+  ];
+}

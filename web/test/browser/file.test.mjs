@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { file } from '../fixtures/page.mjs';
+import { all } from '../fixtures/runs.mjs';
+import { assertNear, chart, drag, launch, open, openFile, placeOf, windowOf } from './browser.mjs';
+
+let browser;
+before(async () => {
+  browser = await launch();
+});
+after(() => browser.close());
+
+/** The cell of an operation in the table of operations. */
+function cell(page, operation, column) {
+  const row = page.locator('#operations tbody tr', { has: page.locator('th', { hasText: operation }) });
+  return row.locator(`[data-col="${column}"]`).textContent();
+}
+
+for (const [name, words] of Object.entries({
+  chat: ['FAIL', 'expected deliveries never arrived', 'emit sendMessage', 'no acknowledgement within 10 s', 'lobby'],
+  k6: [
+    'FAIL',
+    'checks: rate>0.99',
+    'waiting_room',
+    'has a <title>',
+    '/search',
+    'cache cleared (by: deploy, zone: a)',
+    'docs/ledger.md',
+  ],
+  invalid: ['INVALID', 'The load generator fell behind', 'Use more cores or a lower rate', '99 % of its core'],
+  cutOff: ['CUT OFF', 'no closing record'],
+  empty: ['INTERRUPTED', 'No second of this run was recorded', 'sonagi report FOLDER'],
+  short: ['PASS', 'The run has only 3 s', 'docs/ledger.md', 'thresholds'],
+  crowd: ['PASS', '10,000 of 10,000 started', '10,000 concurrent'],
+})) {
+  test(`the file of ${name} tells what happened, and asks for nothing but itself`, async () => {
+    const page = await openFile(browser, all[name]().lines);
+    const shown = await page.locator('body').innerText();
+    for (const word of words) assert.ok(shown.includes(word), word);
+    assert.deepEqual(page.problems, []);
+    assert.deepEqual(
+      page.requests.filter(url => !url.startsWith('data:')),
+      [page.address],
+    );
+    await page.close();
+  });
+}
+
+test('sections are in the order in which one asks', async () => {
+  const page = await openFile(browser, all.chat().lines);
+  const ids = await page.locator('main > section').evaluateAll(sections => sections.map(section => section.id));
+  assert.deepEqual(ids, [
+    'verdict',
+    'thresholds',
+    'errors',
+    'load',
+    'latency',
+    'delivery',
+    'generator',
+    'lanes',
+    'spectrum',
+    'operations',
+    'checks',
+    'events',
+    'reproduce',
+  ]);
+  await page.close();
+});
+
+test('one cursor stands at the same moment in every chart', async () => {
+  const page = await openFile(browser, all.chat().lines);
+  const figure = await chart(page, 'Arrivals a second');
+  const { x, y } = await placeOf(figure, 0.534);
+  await page.mouse.move(x, y);
+  await page.waitForSelector('.cursor-time:not(:empty)');
+  assert.equal(await page.locator('.cursor-time').textContent(), 'Cursor 0:32');
+  const places = await page
+    .locator('figure[tabindex] .u-cursor-x')
+    .evaluateAll(lines =>
+      lines.filter(line => line.offsetParent).map(line => Math.round(line.getBoundingClientRect().left)),
+    );
+  assert.ok(places.length >= 10);
+  assert.deepEqual([...new Set(places)].length, 1, places.join());
+  const planned = figure.locator('.key', { hasText: 'planned' }).locator('b');
+  assert.equal(await planned.textContent(), '8/s');
+  await page.close();
+});
+
+test('a window drawn over a chart recomputes percentiles from its values', async () => {
+  const recorded = all.chat();
+  const page = await openFile(browser, recorded.lines);
+  const figure = await chart(page, 'Arrivals a second');
+  await drag(page, figure, 30.2 / 60, 34.8 / 60);
+  await page.waitForSelector('.window[data-from="30"][data-to="35"]');
+  await page.waitForSelector('html[data-ready]');
+  await page.locator('#operations').scrollIntoViewIfNeeded();
+  for (const [column, q] of [
+    ['p50', 0.5],
+    ['p90', 0.9],
+    ['p99', 0.99],
+  ]) {
+    const exact = recorded.quantile('response_time', { operation: 'POST /auth/login' }, 30, 35, q);
+    assertNear(await cell(page, 'POST /auth/login', column), exact, column);
+  }
+  assert.equal(await cell(page, 'emit sendMessage', 'failed'), `10 (${'7.69 %'})`);
+  const spectrum = page.locator('#spectrum tbody tr', { hasText: 'from the planned start' });
+  assertNear(
+    await spectrum.locator('[data-q="0.99"]').textContent(),
+    recorded.quantile('response_time', {}, 30, 35, 0.99),
+    'spectrum',
+  );
+  assert.equal(
+    await page.locator('#delivery tr', { hasText: /^lost/ }).locator('[data-col="window"]').textContent(),
+    '35',
+  );
+  await page.locator('.window button').click();
+  await page.waitForSelector('.window[data-from="0"][data-to="60"]');
+  await page.close();
+});
+
+test('the heat map is switched by metric, operation and tag', async () => {
+  const recorded = all.k6();
+  const page = await openFile(browser, recorded.lines);
+  await chart(page, 'Latency');
+  const p50 = () => page.locator('#latency .key', { hasText: 'p50' }).locator('b').textContent();
+  assertNear(await p50(), recorded.quantile('http_req_duration', {}, 0, 30, 0.5), 'all');
+  await page.selectOption('#latency-part', { label: '/search' });
+  await page
+    .locator('#latency .key b', { hasText: /^[5-7]\d(\.\d)? ms$/ })
+    .first()
+    .waitFor();
+  assertNear(await p50(), recorded.quantile('http_req_duration', { name: '/search' }, 0, 30, 0.5), '/search');
+  await page.selectOption('#latency-metric', 'waiting_room');
+  await page.selectOption('#latency-part', { label: 'b' });
+  await page
+    .locator('#latency .key b', { hasText: /^[23]\d(\.\d)? ms$/ })
+    .first()
+    .waitFor();
+  assertNear(await p50(), recorded.quantile('waiting_room', { zone: 'b' }, 0, 30, 0.5), 'zone b');
+  await page.close();
+});
+
+test('columns of the table of operations sort it, with the sum on top', async () => {
+  const page = await openFile(browser, all.chat().lines);
+  await page.locator('#operations [data-sort="p50"]').click();
+  const names = () => page.locator('#operations tbody th').allTextContents();
+  assert.deepEqual((await names()).slice(0, 2), ['all', 'POST /auth/login']);
+  assert.equal(await page.locator('#operations th[aria-sort]').getAttribute('aria-sort'), 'descending');
+  await page.locator('#operations [data-sort="p50"]').click();
+  assert.equal((await names()).at(-1), 'POST /auth/login');
+  await page.close();
+});
+
+test('a metric nobody knew has a lane of its own', async () => {
+  const page = await openFile(browser, all.k6().lines);
+  const lanes = await page.locator('#lanes .lane').evaluateAll(found => found.map(lane => lane.dataset.metric));
+  for (const metric of ['waiting_room', 'cache_hits', 'basket_size', 'orders', 'queue_depth'])
+    assert.ok(lanes.includes(metric), metric);
+  assert.match(await page.locator('.lane[data-metric="orders"]').innerText(), /EUR\s*180/);
+  await page.locator('#lanes details.more summary').click();
+  await page.waitForSelector('.lane[data-metric="http_req_blocked"]');
+  await page.close();
+});
+
+test('behind every chart is a table of the same values', async () => {
+  const page = await openFile(browser, all.chat().lines);
+  const figure = await chart(page, 'Copies a second');
+  await figure.locator('summary').click();
+  const row = figure.locator('tbody tr', { has: page.locator('th', { hasText: '0:32' }) });
+  assert.deepEqual(await row.locator('td').allTextContents(), ['261/s', '288/s']);
+  await page.close();
+});
+
+test('a damaged file says so and shows what came before the damage', async () => {
+  const page = await openFile(browser, all.chat().lines);
+  const whole = file(all.chat().lines);
+  const torn = whole.replace(
+    /(type="application\/gzip;base64">)([^<]*)/,
+    (_, tag, data) => tag + data.slice(0, 4 * Math.floor(data.length / 8)),
+  );
+  const { writeFileSync } = await import('node:fs');
+  const { fileURLToPath } = await import('node:url');
+  writeFileSync(fileURLToPath(page.address), torn);
+  await page.reload();
+  await page.waitForSelector('html[data-ready]');
+  assert.match(await page.locator('.notice').innerText(), /damaged/);
+  assert.ok((await windowOf(page))[1] > 3);
+  await page.close();
+});
+
+test('a page without a run says how to get one', async () => {
+  const { pathToFileURL } = await import('node:url');
+  const page = await open(browser, pathToFileURL(new URL('../../dist/page.html', import.meta.url).pathname).href);
+  assert.match(await page.locator('body').innerText(), /carries no run[\s\S]*sonagi report/);
+  await page.close();
+});
+
+test('ten minutes with thirty series and a hundred operations a second are at most 600 kB', () => {
+  assert.ok(file(all.long({ seconds: 600, span: 1, values: 20 }).lines).length <= 600_000);
+});

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { all } from '../fixtures/runs.mjs';
+import { assertAccessible, chart, launch, openFile, screenshot } from './browser.mjs';
+
+let browser;
+before(async () => {
+  browser = await launch();
+});
+after(() => browser.close());
+
+const background = page => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+const canvas = figure =>
+  figure
+    .locator('canvas')
+    .first()
+    .evaluate(element => element.toDataURL());
+
+test('a Korean browser is spoken to in Korean, and can be switched', async () => {
+  const page = await openFile(browser, all.chat().lines, { locale: 'ko-KR' });
+  assert.equal(await page.getAttribute('html', 'lang'), 'ko');
+  const shown = await page.locator('body').innerText();
+  for (const word of ['실패', '임계값', '지연 시간', '전달', '부하 생성기', '재현'])
+    assert.ok(shown.includes(word), word);
+  await screenshot(page, 'chat-korean');
+  await page.selectOption('#language', 'en');
+  await page.waitForSelector('html[lang=en] #verdict');
+  assert.match(await page.locator('#verdict').innerText(), /FAIL/);
+  assert.deepEqual(page.problems, []);
+  await page.close();
+});
+
+test('dark follows the system, and the switch overrules it', async () => {
+  const page = await openFile(browser, all.chat().lines, { colorScheme: 'dark' });
+  assert.equal(await background(page), 'rgb(16, 20, 24)');
+  const figure = await chart(page, 'Latency');
+  const dark = await canvas(figure);
+  await screenshot(page, 'chat-dark');
+  await page.locator('#theme').click();
+  assert.equal(await background(page), 'rgb(255, 255, 255)');
+  await page.waitForTimeout(50);
+  assert.notEqual(await canvas(figure), dark);
+  await page.close();
+});
+
+test('paper is light, without switches, and has every section', async () => {
+  const page = await openFile(browser, all.chat().lines, { colorScheme: 'dark' });
+  const pdf = await page.pdf({ format: 'A4', printBackground: true });
+  assert.ok(pdf.length > 50_000);
+  await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+  await page.emulateMedia({ media: 'print' });
+  assert.equal(await background(page), 'rgb(255, 255, 255)');
+  assert.equal(await page.locator('#language').isVisible(), false);
+  assert.equal(await page.locator('#operations tbody tr').count(), 6);
+  await screenshot(page, 'chat-print', { fullPage: true });
+  await page.close();
+});
+
+test('a narrow screen shows all of it without scrolling sideways', async () => {
+  for (const name of ['chat', 'k6']) {
+    const page = await openFile(browser, all[name]().lines, { viewport: { width: 360, height: 740 } });
+    assert.ok((await page.evaluate(() => document.scrollingElement.scrollWidth)) <= 360, name);
+    if (name === 'chat') await screenshot(page, 'chat-narrow');
+    await page.close();
+  }
+});
+
+test('the keyboard moves the cursor, a screen reader hears it, and a window is chosen without a pointer', async () => {
+  const page = await openFile(browser, all.chat().lines);
+  const figure = await chart(page, 'Arrivals a second');
+  await figure.focus();
+  await page.keyboard.press('Home');
+  for (let i = 0; i < 3; i += 1) await page.keyboard.press('Shift+ArrowRight');
+  assert.equal(await page.locator('.cursor-time').textContent(), 'Cursor 0:30');
+  assert.equal(await page.locator('#spoken').textContent(), '0:30: started 8/s, planned 8/s');
+  await page.keyboard.press('Enter');
+  for (let i = 0; i < 4; i += 1) await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('.window[data-from="30"][data-to="35"]');
+  await page.keyboard.press('-');
+  await page.waitForSelector('.window[data-from="27"][data-to="38"]');
+  await page.keyboard.press('Escape');
+  await page.waitForSelector('.window[data-from="0"][data-to="60"]');
+  await page.close();
+});
+
+for (const name of ['chat', 'k6', 'invalid', 'empty', 'short']) {
+  for (const colorScheme of ['light', 'dark']) {
+    test(`axe finds nothing serious in ${name}, ${colorScheme}`, async () => {
+      const page = await openFile(browser, all[name]().lines, { colorScheme });
+      await page.locator('details').evaluateAll(found => {
+        for (const details of found) details.open = true;
+      });
+      await assertAccessible(page, name);
+      await page.close();
+    });
+  }
+}
+
+test('what a run looks like is kept as pictures', async () => {
+  for (const name of ['chat', 'k6', 'invalid']) {
+    const page = await openFile(browser, all[name]().lines);
+    await screenshot(page, `${name}-light`, { fullPage: true });
+    await page.close();
+  }
+});
