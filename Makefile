@@ -14,7 +14,7 @@ export SONAGI_PYTHON = $(abspath $(PYTHON))
 .DEFAULT_GOAL := help
 # The steps of `test` share the target folder and the machine: one after another, also under make -j.
 .NOTPARALLEL:
-.PHONY: help install demo test check unit counts interop differential differential-k6 smoke conformance bench soak churn fuzz setup
+.PHONY: help install demo test check unit counts interop differential differential-k6 smoke conformance bench soak churn fuzz setup web web-test
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,10 +24,10 @@ install: ## build, and put the binary into PREFIX/bin (/usr/local/bin)
 	install -D -m 755 $(TARGET_DIR)/release/sonagi $(DESTDIR)$(PREFIX)/bin/sonagi
 
 demo: ## build, start the chat service, load it with two scenarios, print both verdicts
-	$(CARGO) build --release --locked -p sonagi
-	$(TARGET_DIR)/release/sonagi demo
+	$(CARGO) build --profile demo --locked -p sonagi
+	$(TARGET_DIR)/demo/sonagi demo
 
-test: setup check unit counts interop smoke ## the whole gate: format, lints, Rust tests, instruction counts, foreign partners, demo and conformance smoke
+test: setup check unit web-test counts interop smoke ## the whole gate: format, lints, Rust tests, the page in a browser, instruction counts, foreign partners, demo and conformance smoke
 
 check: ## rustfmt and clippy, warnings refused
 	$(CARGO) fmt --all --check
@@ -36,6 +36,14 @@ check: ## rustfmt and clippy, warnings refused
 unit: setup ## the Rust tests, and those of the arithmetic of benchmarks and comparisons
 	$(CARGO) test --locked --workspace --quiet
 	node --test --test-reporter=dot bench/test/*.test.mjs differential/*/test/*.test.mjs
+
+web: setup ## build the page of runs, web/dist/page.html, which the binary embeds; commit it (web/README.md)
+	npm --prefix web run --silent build
+
+web-test: setup ## the page: its file is what the sources build, types, lints, unit tests, and tests in Chromium
+	npm --prefix web run --silent check
+	npm --prefix web run --silent unit
+	npm --prefix web run --silent browser
 
 counts: setup ## hold the hot paths' instruction counts against bench/counts/counts.txt; UPDATE=1 writes it
 	$(CARGO) build --locked --quiet --profile counts -p sonagi-counts

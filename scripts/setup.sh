@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs what the tests need beside Rust, Node and make: a C linker, Python 3, valgrind, OpenSSL, Java with Maven, RabbitMQ, Go, the
-# npm and pip packages of the interop tests and of published scripts at their locked versions, and the Spring server among them.
+# Installs what the tests need beside Rust, Node and make: a C linker, Python 3, valgrind, OpenSSL, Java with Maven, RabbitMQ, Go,
+# Chromium, the npm and pip packages of the interop tests, of the page and of published scripts at their locked versions, and the
+# Spring server among them.
 # Does nothing, and says nothing, when all of it is there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -70,6 +71,15 @@ npm_packages() {
     sha256sum <interop/package-lock.json >"$stamp"
 }
 
+# What builds the page of runs, and what tests it in a browser.
+web_packages() {
+    local stamp=web/node_modules/.sonagi-lock
+    installed "$stamp" web/package-lock.json && return
+    say "npm packages of web/package-lock.json"
+    with_patience npm --prefix web ci --silent
+    sha256sum <web/package-lock.json >"$stamp"
+}
+
 # What the processor of a published script imports; the tests lay it beside the script, as `npm install` would.
 seed_packages() {
     local from=crates/sonagi/tests/it/seeds stamp=.cache/seeds/.sonagi-lock
@@ -124,8 +134,10 @@ has valgrind || apt_install valgrind
 has openssl || apt_install openssl
 has javac && has mvn || apt_install default-jdk-headless maven
 [ -x /usr/lib/rabbitmq/bin/rabbitmq-server ] || apt_install_idle rabbitmq-server
+has chromium || [ -n "${SONAGI_CHROMIUM:-}" ] || apt_install chromium fonts-nanum
 mkdir -p .cache
 npm_packages
+web_packages
 seed_packages
 pip_packages
 go_toolchain

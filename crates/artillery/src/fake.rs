@@ -20,7 +20,7 @@ pub struct Fake {
     most: i64,
 }
 
-struct Entry {
+struct FakeFunction {
     name: &'static str,
     /// The range of its number, length or count; None: there is nothing to choose.
     range: Option<(i64, i64)>,
@@ -55,7 +55,7 @@ impl Fake {
 
 impl fmt::Debug for Fake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Entry { name, range, .. } = &ENTRIES[usize::from(self.index)];
+        let FakeFunction { name, range, .. } = &ENTRIES[usize::from(self.index)];
         f.write_str(name)?;
         if range.is_some() { write!(f, " {} to {}", self.least, self.most) } else { Ok(()) }
     }
@@ -100,12 +100,12 @@ impl Dice<'_> {
 /// Data that is a text drawn by the library.
 macro_rules! drawn {
     ($name:literal, $kind:expr) => {
-        Entry { name: $name, range: None, make: |dice, _, _| $kind.fake_with_rng::<String, _>(dice) }
+        FakeFunction { name: $name, range: None, make: |dice, _, _| $kind.fake_with_rng::<String, _>(dice) }
     };
 }
 
-const fn entry(name: &'static str, make: fn(&mut Dice<'_>, i64, i64) -> String) -> Entry {
-    Entry { name, range: None, make }
+const fn entry(name: &'static str, make: fn(&mut Dice<'_>, i64, i64) -> String) -> FakeFunction {
+    FakeFunction { name, range: None, make }
 }
 
 const fn ranged(
@@ -113,8 +113,8 @@ const fn ranged(
     least: i64,
     most: i64,
     make: fn(&mut Dice<'_>, i64, i64) -> String,
-) -> Entry {
-    Entry { name, range: Some((least, most)), make }
+) -> FakeFunction {
+    FakeFunction { name, range: Some((least, most)), make }
 }
 
 const DIGITS: &[u8] = b"0123456789";
@@ -182,7 +182,7 @@ const MONTHS: &[&str] = &[
 ];
 const WEEKDAYS: &[&str] = &["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
-const ENTRIES: &[Entry] = &[
+const ENTRIES: &[FakeFunction] = &[
     drawn!("personFirstName", name::en::FirstName()),
     drawn!("personLastName", name::en::LastName()),
     drawn!("personMiddleName", name::en::FirstName()),

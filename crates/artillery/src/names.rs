@@ -4,8 +4,8 @@ mod failures;
 mod known;
 mod metrics;
 
-use sonagi_measure::summary::Summary;
-use sonagi_measure::thresholds::Figures;
+use sonagi_measure::summary::{Naming, Summary};
+use sonagi_measure::thresholds::{Figures, Subject};
 
 pub(crate) use failures::{FAILED_MATCH, WRONG_DATA};
 pub use failures::{failure, stem};
@@ -21,9 +21,12 @@ pub(crate) fn endpoint_prefix(given: &str) -> String {
     if given.is_empty() { format!("plugins.{METRICS_BY_ENDPOINT}") } else { given.to_owned() }
 }
 
+/// Artillery's names beside Sonagi's own.
+pub const NAMING: Naming = Naming { figures, subject, status_counts: "http.codes" };
+
 /// Every number of a run: by Artillery's name (`vusers.failed`, `http.response_time.p95`, `errors.ECONNREFUSED`) and by
 /// its path in the summary.
-pub fn figures(run: &Summary) -> Figures {
+fn figures(run: &Summary) -> Figures {
     let mut measured = run.names();
     measured.retain(|name, _| !name.starts_with("errors."));
     let Metrics { counters, rates, summaries } = Metrics::complete(run);
@@ -42,7 +45,7 @@ pub fn figures(run: &Summary) -> Figures {
     for error in run.errors.iter().filter(|error| failures::error(error) != error.code) {
         *measured.entry(format!("errors.{}", error.code)).or_default() += error.count as f64;
     }
-    Figures { measured, may_be_absent, path }
+    Figures { measured, may_be_absent }
 }
 
 fn may_be_absent(name: &str) -> bool {
@@ -50,7 +53,49 @@ fn may_be_absent(name: &str) -> bool {
     families.iter().any(|family| name.starts_with(family)) && !name.starts_with("vusers.session_length")
 }
 
-/// The default rule that no user fails knows them by their path.
-fn path(name: &str) -> &str {
-    if name == "vusers.failed" { "users.failed" } else { name }
+fn subject(name: &str) -> Option<Subject> {
+    let is_latency = |(metric, figure): (&str, &str)| metric.ends_with("response_time") && figure != "count";
+    match name {
+        "vusers.failed" => Some(Subject::FailedUsers),
+        name if name.starts_with("http.codes.") => Some(Subject::Statuses),
+        name if name.rsplit_once('.').is_some_and(is_latency) => Some(Subject::Latency),
+        name => (Naming::PATHS.subject)(name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sonagi_measure::thresholds::{Threshold, objective_ms};
+
+    #[test]
+    fn names_of_both_kinds_tell_what_a_threshold_is_about() {
+        let check = |name, expected| assert_eq!(subject(name), expected, "{name}");
+        check("vusers.failed", Some(Subject::FailedUsers));
+        check("users.failed", Some(Subject::FailedUsers));
+        check("errors.ECONNREFUSED", Some(Subject::FailedUsers));
+        check("http.codes.404", Some(Subject::Statuses));
+        check("http.codes.404{page:list}", Some(Subject::Statuses));
+        check("statuses.errors", Some(Subject::Statuses));
+        check("delivery.ratio", Some(Subject::Lost));
+        check("delivery.latency_ms.p99", Some(Subject::Latency));
+        check("plugins.metrics-by-endpoint.response_time./x.p99", None);
+        check("socketio.response_time.max", Some(Subject::Latency));
+        check("http.response_time.count", None);
+        check("vusers.session_length.p99", None);
+        check("vusers.completed", None);
+    }
+
+    #[test]
+    fn the_objective_is_the_smallest_latency_by_any_name() {
+        let objective = |expressions: &[&str]| {
+            let threshold = |expression: &&str| Threshold::new(*expression, false);
+            objective_ms(&expressions.iter().map(threshold).collect::<Vec<_>>(), NAMING.subject)
+        };
+        let both = objective(&["http.response_time.p95 < 250 and 100 >= delivery.latency_ms.p99"]);
+        assert_eq!(both, Some(100.0));
+        assert_eq!(objective(&["vusers.failed < 1", "http.response_time.p95 > 5"]), None);
+        assert_eq!(objective(&["'http.response_time{page:list}.p95' < 80"]), Some(80.0));
+        assert_eq!(objective(&["'http.codes.500{page:list}' < 80"]), None);
+    }
 }

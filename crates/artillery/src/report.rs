@@ -59,7 +59,7 @@ pub fn checks(run: &Summary) -> String {
 }
 
 /// One line of the summary, or one histogram.
-enum Entry<'m> {
+enum ReportEntry<'m> {
     Count(f64),
     Rate(f64),
     Histogram(&'m Quantiles),
@@ -71,21 +71,21 @@ fn render(run: &Summary, metrics: &Metrics, clock: &str) -> String {
     let mut out = format!("{rule}\n{title}\n{rule}\n\n");
     for (name, entry) in entries(metrics).into_iter().filter(|(name, _)| is_printed(run, name)) {
         match entry {
-            Entry::Count(count) => line(&mut out, "", name, &number(count)),
-            Entry::Rate(rate) => line(&mut out, "", name, &format!("{}/sec", number(rate.round()))),
-            Entry::Histogram(values) => histogram(&mut out, name, values),
+            ReportEntry::Count(count) => line(&mut out, "", name, &number(count)),
+            ReportEntry::Rate(rate) => line(&mut out, "", name, &format!("{}/sec", number(rate.round()))),
+            ReportEntry::Histogram(values) => histogram(&mut out, name, values),
         }
     }
     out
 }
 
 /// By name, whatever they are.
-fn entries(metrics: &Metrics) -> BTreeMap<&str, Entry<'_>> {
+fn entries(metrics: &Metrics) -> BTreeMap<&str, ReportEntry<'_>> {
     let Metrics { counters, rates, summaries } = metrics;
-    let mut all: BTreeMap<&str, Entry<'_>> = BTreeMap::new();
-    all.extend(counters.iter().map(|(name, count)| (name.as_str(), Entry::Count(*count))));
-    all.extend(rates.iter().map(|(name, rate)| (name.as_str(), Entry::Rate(*rate))));
-    all.extend(summaries.iter().map(|(name, values)| (name.as_str(), Entry::Histogram(values))));
+    let mut all: BTreeMap<&str, ReportEntry<'_>> = BTreeMap::new();
+    all.extend(counters.iter().map(|(name, count)| (name.as_str(), ReportEntry::Count(*count))));
+    all.extend(rates.iter().map(|(name, rate)| (name.as_str(), ReportEntry::Rate(*rate))));
+    all.extend(summaries.iter().map(|(name, values)| (name.as_str(), ReportEntry::Histogram(values))));
     all
 }
 

@@ -3,6 +3,7 @@
 use serde_json::Value;
 use sonagi_engine::{Collect, Control, Dialect, Level, LogLine, Phase, RunEvent, SECOND_NS, TICK, health};
 use sonagi_measure::At;
+use sonagi_measure::ledger::RoomId;
 use sonagi_measure::metrics::{Interval, JUDGED_EVERY, Registry};
 use sonagi_measure::plugins::Plugins;
 use sonagi_measure::recorder::{Counter, TaggedSeries};
@@ -231,7 +232,7 @@ impl Dialect for Artillery {
     type Error = Unloaded;
 
     const IS_PREPARED_FIRST: bool = false;
-    const NAMING: Naming = names::figures;
+    const NAMING: Naming = names::NAMING;
     const LINES_PER_SECOND: Option<u32> = Some(200);
 
     fn metrics(&self) -> Arc<Registry> {
@@ -320,7 +321,11 @@ struct Follower<'f> {
     on: &'f mut dyn FnMut(RunEvent<'_>),
 }
 
-impl Follow for Follower<'_> {}
+impl Follow for Follower<'_> {
+    fn room(&self, room: RoomId) -> Option<String> {
+        self.artillery.shared.rooms.name(room)
+    }
+}
 
 impl Collect<Artillery> for Follower<'_> {
     fn event(&mut self, event: RunEvent<'_>) {

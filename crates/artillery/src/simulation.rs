@@ -73,7 +73,7 @@ async fn simulate_within(
     let (metrics, tagged) = tagged::metrics(&plan);
     let metrics = Arc::new(metrics);
     let store = MetricStore::new(Arc::clone(&metrics));
-    let mut totals = Totals::new(&header, plan.delivery.unwrap_or_default(), store).naming(names::figures);
+    let mut totals = Totals::new(&header, plan.delivery.unwrap_or_default(), store).naming(names::NAMING);
     let shared = Arc::new(RunShared::new(&plan.load, 1, most_living));
     let mut recorder = Recorder::sharing(plan.operations.len(), plan.scenarios.len(), metrics);
     recorder.tell_apart(&tagged);

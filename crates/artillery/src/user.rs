@@ -149,18 +149,16 @@ fn empty_ns(failed: u32) -> i64 {
 #[expect(clippy::manual_async_fn, reason = "see above")]
 pub(crate) fn live(
     shard: Rc<Shard>,
-    arrival: Arrival,
+    mut arrival: Arrival,
     mut presence: Presence,
 ) -> impl Future<Output = ()> + 'static {
     async move {
-        let mut due = arrival.at;
-        let mut row = arrival.number;
         let mut failed = 0;
         loop {
-            let mut user = User::arrived(&shard, row, due);
+            let mut user = User::arrived(&shard, arrival.number, arrival.at);
             user.cut_at = arrival.until.map(|until| until.plus(LAST_ITERATION_NS));
-            let scenario = user.pick_scenario();
-            failed = if user.walk_scenario(scenario).await { 0 } else { failed + 1 };
+            user.scenario = user.pick_scenario();
+            failed = if user.walk_scenario().await { 0 } else { failed + 1 };
             let next = shard.clock.now().plus(empty_ns(failed));
             let iterates = arrival.until.is_some_and(|until| next < until) && !shard.is_stopping();
             if !iterates {
@@ -184,8 +182,8 @@ pub(crate) fn live(
             }
             shard.count(Counter::ArrivalsPlanned, 1);
             shard.count(Counter::ArrivalsStarted, 1);
-            due = shard.clock.now();
-            row = shard.shared.next_row.fetch_add(1, Ordering::Relaxed);
+            arrival.at = shard.clock.now();
+            arrival.number = shard.shared.next_row.fetch_add(1, Ordering::Relaxed);
             // An iteration that never waits must not starve the shard.
             tokio::task::yield_now().await;
         }
@@ -242,14 +240,13 @@ impl User {
     }
 
     /// Its flow, to the end or as far as it gets; false when it failed.
-    async fn walk_scenario(&mut self, scenario: usize) -> bool {
+    async fn walk_scenario(&mut self) -> bool {
         let shard = Rc::clone(&self.shard);
-        self.scenario = scenario;
-        shard.recorder.borrow_mut().user_created(scenario as u16);
+        shard.recorder.borrow_mut().user_created(self.scenario as u16);
         let started = self.now();
-        let result = self.walk(&shard.plan().scenarios[scenario].flow).await;
+        let result = self.walk(&shard.plan().scenarios[self.scenario].flow).await;
         self.stop_counting();
-        let session_ns = self.now().since(started);
+        let (scenario, session_ns) = (self.scenario, self.now().since(started));
         let mut recorder = self.shard.recorder.borrow_mut();
         match result {
             Ok(()) => recorder.user_ended(scenario as u16, true, session_ns),
@@ -484,7 +481,7 @@ mod tests {
         fn returned<A, B, C, F>(_: impl Fn(A, B, C) -> F) -> usize {
             size_of::<F>()
         }
-        assert!(size_of::<User>() <= 624, "a user takes {} bytes", size_of::<User>());
-        assert!(returned(live) <= 1200, "its task takes {} bytes", returned(live));
+        assert!(size_of::<User>() <= 464, "a user takes {} bytes", size_of::<User>());
+        assert!(returned(live) <= 904, "its task takes {} bytes", returned(live));
     }
 }

@@ -39,8 +39,8 @@ pub(crate) struct Values {
     pub(crate) rng: fastrand::Rng,
     own: Vec<(String, Value)>,
     /// The row it has of each payload.
-    rows: Vec<u32>,
-    uuid: Option<String>,
+    rows: Box<[u32]>,
+    uuid: Option<Box<str>>,
     pub(crate) loops: Vec<LoopValues>,
     /// Where its next stamped message goes.
     pub(crate) room: Option<Arc<Room>>,
@@ -95,7 +95,7 @@ impl Values {
             member,
             rng,
             own: Vec::new(),
-            rows: Vec::new(),
+            rows: Box::default(),
             uuid: None,
             loops: Vec::new(),
             room: None,
@@ -379,12 +379,9 @@ impl Values {
 
     fn uuid(&mut self) -> String {
         let rng = &mut self.rng;
-        self.uuid
-            .get_or_insert_with(|| {
-                // From the run's seed.
-                crate::fake::uuid_of(rng.u128(..))
-            })
-            .clone()
+        // From the run's seed.
+        let uuid = self.uuid.get_or_insert_with(|| crate::fake::uuid_of(rng.u128(..)).into());
+        uuid.to_string()
     }
 }
 

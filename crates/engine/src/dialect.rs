@@ -41,7 +41,7 @@ pub trait Dialect: Send + Sync + 'static {
     const KEEPS_REMAINS: bool = false;
 
     /// Its names for the figures of a run, for thresholds that the header has.
-    const NAMING: Naming = Summary::figures;
+    const NAMING: Naming = Naming::PATHS;
 
     /// The run's metrics by name, of all its threads.
     fn metrics(&self) -> Arc<Registry>;

@@ -2,11 +2,18 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Every room a user joined so far.
 #[derive(Debug, Default)]
-pub struct Rooms(Mutex<HashMap<String, Arc<Room>>>);
+pub struct Rooms(Mutex<Known>);
+
+#[derive(Debug, Default)]
+struct Known {
+    by_name: HashMap<Arc<str>, Arc<Room>>,
+    /// By number.
+    names: Vec<Arc<str>>,
+}
 
 /// A room: its number in the run and the next message's number in it.
 #[derive(Debug)]
@@ -19,13 +26,24 @@ pub struct Room {
 impl Rooms {
     /// The room of this name; numbered in order of first mention.
     pub fn named(&self, name: &str) -> Arc<Room> {
-        let mut rooms = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(room) = rooms.get(name) {
+        let mut known = self.known();
+        if let Some(room) = known.by_name.get(name) {
             return Arc::clone(room);
         }
-        let room = Arc::new(Room { id: rooms.len() as u32, next_number: AtomicU32::new(0) });
-        rooms.insert(name.to_owned(), Arc::clone(&room));
+        let room = Arc::new(Room { id: known.names.len() as u32, next_number: AtomicU32::new(0) });
+        let name: Arc<str> = Arc::from(name);
+        known.names.push(Arc::clone(&name));
+        known.by_name.insert(name, Arc::clone(&room));
         room
+    }
+
+    /// The name of the room with this number.
+    pub fn name(&self, id: u32) -> Option<String> {
+        self.known().names.get(id as usize).map(|name| name.to_string())
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -2,12 +2,14 @@
 //!
 //! Samples, sums and thresholds are [`sonagi_measure::metrics`]'s.
 
+mod about;
 pub mod builtin;
 pub(crate) mod delivery;
 mod system;
 #[cfg(test)]
 mod tests;
 
+pub use about::about;
 pub use sonagi_measure::metrics::{
     AbortRule, Aggregate, Aggregation, Conflict, Crossed, Interval, JUDGED_EVERY, Kind, Limit, Metadata,
     Metric, MetricId, MetricStore, Misread, Registry, Sample, Sampler, Submetric, TagSet, Tags, Target,
@@ -18,7 +20,7 @@ pub use system::{SystemTag, SystemTags};
 use sonagi_measure::metrics::SeriesTags;
 use std::sync::Arc;
 
-/// What the end's summary tells apart.
+/// The parts that the end's summary tells apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
     /// Metrics, sub-metrics and checks.
@@ -71,9 +73,9 @@ pub enum Refused {
     Unit {
         /// The name.
         name: String,
-        /// What its values are.
+        /// The unit it has.
         exists: Unit,
-        /// What they should be.
+        /// The unit it should have.
         wanted: Unit,
     },
     /// There is one that counts otherwise, or too many.

@@ -118,7 +118,7 @@ fn csv_wanted(argument: &str, environment: impl Fn(&str) -> Option<String>) -> R
     Ok(Wanted { form: Form::Csv(format), path: path(&name) })
 }
 
-/// What all outputs are given of an interval.
+/// The samples of an interval; all outputs share them.
 pub type Samples = Arc<Vec<Sample>>;
 
 /// An open output.
@@ -158,7 +158,7 @@ impl Output {
 }
 
 impl Sink<Samples> for Output {
-    /// What is written can be read before the end, unless it is compressed. Fails when the disk is full, or whoever
+    /// Samples can be read before the end, unless they are compressed. Fails when the disk is full, or whoever
     /// reads has gone.
     fn write(&mut self, samples: Samples) -> io::Result<()> {
         match &mut self.0 {
@@ -175,7 +175,7 @@ impl Sink<Samples> for Output {
     }
 }
 
-/// What an output writes into.
+/// The destination of an output.
 enum Into {
     Plain(BufWriter<Box<dyn Write + Send>>),
     Compressed(GzEncoder<BufWriter<File>>),
@@ -193,7 +193,7 @@ impl Into {
         })
     }
 
-    /// What was written so far reaches the file; compressed text does not, it would be larger for it.
+    /// Flushes to the file; compressed text is not flushed, it would be larger for it.
     fn settle(&mut self) -> io::Result<()> {
         match self {
             Into::Plain(plain) => plain.flush(),

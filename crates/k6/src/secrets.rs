@@ -1,4 +1,4 @@
-//! What a test must know and its log must not tell: `--secret-source mock=NAME=VALUE,…` and `--secret-source
+//! Values that a test knows and its log must not show: `--secret-source mock=NAME=VALUE,…` and `--secret-source
 //! file=FILE`.
 //!
 //! A secret that a script was told is masked in every line of the log from then on, whoever says it.
@@ -7,7 +7,7 @@ use sonagi_engine::LogLine;
 use std::path::Path;
 use std::sync::{PoisonError, RwLock};
 
-/// What stands in the log in a secret's place.
+/// The text that replaces a secret in the log.
 const MASK: &str = "***SECRET_REDACTED***";
 
 /// All sources of a test.
@@ -26,7 +26,7 @@ struct Source {
 }
 
 impl Secrets {
-    /// Of the settings given by `--secret-source`, each one source. One that is alone is the default.
+    /// Reads the settings of `--secret-source`, one source each. A single source is the default.
     ///
     /// # Errors
     /// When a setting cannot be read, a file cannot, or two sources have one name or are both the default.

@@ -18,18 +18,18 @@ use crate::options::Options;
 use crate::receive_buffer::ReceiveBuffers;
 use crate::secrets::Secrets;
 
-/// What a user may take.
+/// The limits of a user.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) stack_bytes: usize,
     pub(crate) memory_bytes: usize,
 }
 
-/// What the threads of a test have in common.
+/// The state that the threads of a test have in common.
 pub(crate) struct Common {
     pub(crate) bundle: Arc<Bundle>,
     pub(crate) registry: Arc<Registry>,
-    /// Of all tiers; those of the script are not known while its first user runs the init code.
+    /// The options of all tiers; those of the script are not known while its first user runs the init code.
     pub(crate) options: Arc<Options>,
     /// `__ENV`.
     pub(crate) environment: Vec<(String, String)>,
@@ -42,7 +42,7 @@ pub(crate) struct Common {
     pub(crate) delivery: Delivery,
 }
 
-/// What all users of a test share of the ledger: its rooms, and the numbers that are given out.
+/// The part of the ledger that all users of a test share: its rooms, and the numbers that are given out.
 #[derive(Debug)]
 pub(crate) struct Delivery {
     pub(crate) rooms: Rooms,
@@ -61,7 +61,7 @@ impl Default for Delivery {
     }
 }
 
-/// So many requests a second and no more, over all threads: their clocks tell one time.
+/// A limit of requests per second over all threads: their clocks tell one time.
 #[derive(Debug, Default)]
 pub(crate) struct Pace(AtomicI64);
 
@@ -80,7 +80,7 @@ impl Pace {
     }
 }
 
-/// What a run folder tells apart by name.
+/// The operations that a run folder tells apart by name.
 pub(crate) const OPERATIONS: [(&str, OperationKind); 2] =
     [("http", OperationKind::Http), ("websocket connect", OperationKind::WebsocketConnect)];
 
@@ -95,7 +95,7 @@ pub(crate) struct Shard {
     pub(crate) tags: Tags,
     /// Buffers for messages on their way to scripts, none of them in use.
     pub(crate) receive_buffers: ReceiveBuffers,
-    /// What the whole test counts; there once its scenarios are.
+    /// The counts of the whole test; set once its scenarios are known.
     pub(crate) instance: OnceCell<Box<dyn TestCounts>>,
     /// A script said that the test has failed (`exec.test.fail`).
     pub(crate) has_failed: Cell<bool>,

@@ -14,12 +14,12 @@ mod tests;
 mod text;
 
 pub use figures::TimeUnit;
-pub use recorded::{Recorded, recorded};
+pub use recorded::{Recorded, recorded, store_of};
 
-use crate::metrics::{Kind, MetricStore, Unit};
+use crate::metrics::{Kind, MetricStore, Unit, delivery::subject};
 use serde_json::Value;
 use sonagi_measure::summary::{Generator, Health};
-use sonagi_measure::thresholds;
+use sonagi_measure::thresholds::{self, Subject};
 use sonagi_measure::verdict::{Fault, advice};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -53,7 +53,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// What is to be said of the generator.
+    /// The facts about the generator.
     pub(crate) fn of_generator(generator: &Generator) -> Facts {
         let is_overloaded = generator.state == Health::Invalid;
         let overload = if is_overloaded { generator.findings.clone() } else { Vec::new() };
@@ -155,10 +155,11 @@ impl Summary {
         self.facts.overload.iter().cloned().chain(faults).collect()
     }
 
-    /// What went wrong with deliveries and no threshold is about, for the test's record.
+    /// Faults of deliveries that no threshold limits, for the test's record.
     pub(crate) fn unlimited_faults(&self) -> Vec<String> {
-        let limited: Vec<String> = self.judged().into_iter().flat_map(|limit| limit.metrics).collect();
-        let is_limited = |fault: &Fault| limited.iter().any(|name| fault.metrics.contains(&name.as_str()));
+        let metrics = self.judged().into_iter().flat_map(|limit| limit.metrics);
+        let limited: Vec<Subject> = metrics.filter_map(|name| subject(&name)).collect();
+        let is_limited = |fault: &Fault| limited.contains(&fault.subject);
         let unlimited = delivery::said(self).faults.into_iter().filter(|fault| !is_limited(fault));
         unlimited
             .map(|fault| format!("{}; only a threshold makes that a failure of the test", fault.reason))

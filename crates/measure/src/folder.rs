@@ -6,6 +6,7 @@
 //! a wrong one. No figure is taken from `run.json`'s summary: figures come from the series, and a finished run's come
 //! out equal to what was printed (a test holds this).
 
+mod follow;
 mod hlog;
 mod lines;
 mod places;
@@ -14,6 +15,8 @@ mod redact;
 mod series;
 mod version1;
 
+pub use follow::{Follower, RunState};
+pub(crate) use places::Count;
 pub use read::{ReadError, Reader, header, read};
 pub use redact::redact;
 
@@ -28,7 +31,8 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-pub(crate) const RUN: &str = "run.json";
+/// The file that every run folder has: its header, and the summary once it is over.
+pub const RUN: &str = "run.json";
 pub(crate) const LATENCY: &str = "latency.hlog";
 pub(crate) const SERIES: &str = "series.jsonl";
 /// The version of the folders that are written; those of version 1 are read.
@@ -64,9 +68,10 @@ impl Writer {
         let mut header = header.clone();
         redact(&mut header.plan);
         redact(&mut header.environment);
+        // First: where there is a run.json, a lock on the series says whether somebody writes.
+        let mut series = Lines::create(&path.join(SERIES))?;
         put(path, &json!({ "version": VERSION, "header": header, "summary": null }), Durable::Soon)?;
         let mut latency = Lines::create(&path.join(LATENCY))?;
-        let mut series = Lines::create(&path.join(SERIES))?;
         let mut events = Lines::create(&path.join(EVENTS))?;
         latency.push(&hlog::preamble(&header.started));
         latency.flush()?;

@@ -15,6 +15,7 @@
 
 mod batch;
 mod bitmap;
+mod fates;
 mod room;
 mod seats;
 mod stay;
@@ -22,6 +23,7 @@ mod stay;
 mod tests;
 
 pub use batch::{Asked, Batch, Departed, Joined, Left, Member, Received, RoomId, Sent, Settled};
+pub use fates::{ROOMS_MAX, RoomCounts, RoomFate};
 
 use crate::at::At;
 use room::{Message, Room};
@@ -214,7 +216,9 @@ impl Ledger {
             let own = |message: &Message| {
                 u64::from(!self.rules.echo && has_own(self.rules, &self.seats, id as RoomId, message))
             };
-            unknown += room.give_up(own);
+            let of_room = room.give_up(own);
+            room.counts.close(of_room);
+            unknown += of_room;
         }
         self.counts.unknown += unknown;
         self.counts.owed = self.counts.owed.saturating_sub(unknown);
@@ -258,7 +262,9 @@ impl Ledger {
                 room.joined(begun.owed_from);
                 if begun.resumed {
                     // Judged when nobody knew that this member would come back for them.
-                    self.counts.owed += room.owe_again(begun.owed_from, member, rules.echo);
+                    let owed = room.owe_again(begun.owed_from, member, rules.echo);
+                    self.counts.owed += owed;
+                    room.counts.owed += owed;
                 }
             } else {
                 moves.goes -= 1;
@@ -280,6 +286,7 @@ impl Ledger {
         let seat = self.seats.made(sent.sender, sent.room);
         if room.send(&sent, seat.map_or(&mut None, |seat| &mut seat.last_sent)) {
             self.counts.messages += 1;
+            room.counts.messages += 1;
             self.unjudged.push((sent.room, sent.number));
         }
     }
@@ -298,7 +305,9 @@ impl Ledger {
             let Some(message) = room.ripe(number, ripe) else { return true };
             let members = room.owed_at(message.started);
             let own = has_own(rules, seats, id, &message);
-            counts.owed += members.saturating_sub(u64::from(own && !rules.echo));
+            let owed = members.saturating_sub(u64::from(own && !rules.echo));
+            counts.owed += owed;
+            room.counts.owed += owed;
             room.judged(number, own && rules.echo);
             false
         });
@@ -344,12 +353,12 @@ impl Ledger {
             return Err(NotYet);
         }
         let mut room = rooms.get_mut(copy.room as usize);
-        if room.as_ref().is_some_and(|room| room.has_forgotten(copy.number)) {
-            *match seat {
-                Some(seat) if seat.seen.has(copy.number) => &mut counts.duplicate,
-                Some(seat) if seat.near(copy.at, rules.settle_ns) => &mut counts.settling,
-                _ => &mut counts.leaked,
-            } += 1;
+        if let Some(room) = room.as_mut().filter(|room| room.has_forgotten(copy.number)) {
+            match seat {
+                Some(seat) if seat.seen.has(copy.number) => count_duplicate(counts, room),
+                Some(seat) if seat.near(copy.at, rules.settle_ns) => counts.settling += 1,
+                _ => count_leaked(counts, room),
+            }
             return Ok(());
         }
         let Some((room, message)) =
@@ -369,7 +378,7 @@ impl Ledger {
             return Ok(());
         }
         let Some(seat) = seat else {
-            counts.leaked += 1;
+            count_leaked(counts, room);
             return Ok(());
         };
         let Some(stay) = seat.owed(message.started, rules.settle_ns) else {
@@ -378,23 +387,30 @@ impl Ledger {
                 return Err(NotYet);
             }
             let inside = seat.near(copy.at, rules.settle_ns);
-            *if inside { &mut counts.settling } else { &mut counts.leaked } += 1;
+            if inside {
+                counts.settling += 1;
+            } else {
+                count_leaked(counts, room);
+            }
             return Ok(());
         };
         if !seat.seen.set(copy.number) {
-            counts.duplicate += 1;
+            count_duplicate(counts, room);
             return Ok(());
         }
         room.arrived(copy.number, copy.member);
-        counts.reordered += u64::from(seat.overtaken(copy.number, message.sender, room));
+        let reordered = u64::from(seat.overtaken(copy.number, message.sender, room));
+        counts.reordered += reordered;
+        room.counts.reordered += reordered;
         let latency_ns = copy.at.since(message.planned);
         let replayed = seat.replayed(stay, message.started, copy.at);
-        let class = match replayed {
-            true => &mut counts.replayed,
-            false if latency_ns > rules.deadline_ns => &mut counts.late,
-            false => &mut counts.delivered,
+        let (class, of_room) = match replayed {
+            true => (&mut counts.replayed, &mut room.counts.replayed),
+            false if latency_ns > rules.deadline_ns => (&mut counts.late, &mut room.counts.late),
+            false => (&mut counts.delivered, &mut room.counts.delivered),
         };
         *class += 1;
+        *of_room += 1;
         counts.negative += u64::from(latency_ns < 0);
         arrived(Arrival { at: copy.at, latency_ns, replayed });
         Ok(())
@@ -445,6 +461,16 @@ impl Moves {
 fn has_own(rules: Rules, seats: &Seats, room: RoomId, message: &Message) -> bool {
     let seat = seats.get(message.sender, room);
     seat.is_some_and(|seat| seat.owed(message.started, rules.settle_ns).is_some())
+}
+
+fn count_duplicate(counts: &mut Counts, room: &mut Room) {
+    counts.duplicate += 1;
+    room.counts.duplicate += 1;
+}
+
+fn count_leaked(counts: &mut Counts, room: &mut Room) {
+    counts.leaked += 1;
+    room.counts.leaked += 1;
 }
 
 fn room_of(rooms: &mut Vec<Room>, room: RoomId) -> &mut Room {

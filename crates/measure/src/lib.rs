@@ -12,6 +12,7 @@ pub mod expression;
 mod failures;
 pub mod figures;
 pub mod folder;
+pub mod frame;
 pub mod health;
 pub mod histogram;
 pub mod ledger;

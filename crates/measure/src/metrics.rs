@@ -22,7 +22,7 @@ mod threshold;
 mod trend;
 
 pub use aggregate::{Aggregate, Counted, Gauged, Rated};
-pub use interval::{Interval, Observed, Series};
+pub use interval::{Interval, Observed, Part, Series};
 pub use registry::{Conflict, METRICS_MAX, Metric, Registry, Submetric};
 pub use sampler::{SERIES_MAX, Sample, Sampler, SeriesTags};
 pub use series_name::{SeriesName, Unnamed};

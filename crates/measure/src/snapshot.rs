@@ -3,7 +3,7 @@
 use crate::at::At;
 use crate::expectations::Expectations;
 use crate::histogram::Histogram;
-use crate::ledger::Counts;
+use crate::ledger::{Counts, RoomFate};
 use crate::metrics::Interval;
 use crate::recorder::{Counters, FailureCount, Gauges, Record, Timings, merge_failure};
 use std::collections::BTreeMap;
@@ -64,6 +64,9 @@ pub struct Snapshot {
     pub expectations: Expectations,
     /// The ledger's counts so far (cumulative).
     pub ledger: Counts,
+    /// The rooms whose copies fared worst so far (cumulative), the worst first; at most
+    /// [`ROOMS_MAX`](crate::ledger::ROOMS_MAX).
+    pub rooms: Vec<RoomFate>,
     /// Levels of the process.
     pub process: ProcessGauges,
     /// The run so far, for a line of progress. Not recorded.

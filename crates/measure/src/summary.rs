@@ -14,6 +14,7 @@ mod names;
 mod service;
 
 pub use crate::histogram::Quantiles;
+pub use crate::ledger::RoomFate;
 pub use names::Naming;
 pub use service::{FULL_SHARE, SATURATED_SECONDS, Service};
 
@@ -208,6 +209,10 @@ pub struct Delivery {
     /// Planned send to receipt, of replayed copies.
     #[serde(default)]
     pub replay_latency_ms: Quantiles,
+    /// The ten rooms at most with the most copies lost, late, doubled, reordered or leaked, the worst first; empty
+    /// where all was well.
+    #[serde(default)]
+    pub rooms: Vec<RoomFate>,
 }
 
 /// Bytes and connections on the wire.

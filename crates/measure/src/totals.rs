@@ -11,11 +11,12 @@ pub(crate) use tally::Tally;
 
 use crate::at::At;
 use crate::histogram::Histogram;
-use crate::ledger::{Arrival, Counts, Ledger, Rules};
+use crate::ledger::{Arrival, Counts, Ledger, ROOMS_MAX, RoomFate, RoomId, Rules};
 use crate::metrics::{Interval, MetricStore};
 use crate::outcome::Operation;
 use crate::plugins::Plugins;
 use crate::recorder::{Gauges, Record};
+use crate::secrets::masked;
 use crate::summary::{FailOnStatus, Naming, Summary};
 use crate::thresholds::{Judged, Threshold};
 use std::time::Duration;
@@ -47,6 +48,9 @@ pub struct Header {
     pub deadline_ms: f64,
     /// Whether the script tracks delivery.
     pub tracked: bool,
+    /// The command that began it, word by word, secrets masked; empty where no command did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub command: Vec<String>,
     /// The script's thresholds.
     #[serde(default)]
     pub thresholds: Vec<Threshold>,
@@ -124,7 +128,7 @@ impl Totals {
     /// The same, with a language's names for what thresholds say.
     #[must_use]
     pub fn naming(mut self, naming: Naming) -> Totals {
-        self.tally.naming = Some(naming);
+        self.tally.naming = naming;
         self
     }
 
@@ -159,6 +163,7 @@ impl Totals {
             });
         }
         snapshot.ledger = self.ledger.counts();
+        snapshot.rooms = self.worst_rooms(follower);
         metrics.push(follower.counted(&snapshot.ledger, at));
         snapshot.metrics = Interval::merged(metrics);
         self.end(snapshot)
@@ -178,6 +183,7 @@ impl Totals {
             follower.arrived(arrival);
         });
         snapshot.ledger = counts;
+        snapshot.rooms = self.worst_rooms(follower);
         follower.closed(&counts, at);
         snapshot.metrics = follower.counted(&counts, at);
         snapshot.process = self.last_process;
@@ -213,6 +219,12 @@ impl Totals {
         self.tally.summary()
     }
 
+    fn worst_rooms(&self, follower: &impl Follow) -> Vec<RoomFate> {
+        let worst = self.ledger.worst_rooms(ROOMS_MAX).into_iter();
+        let named = |room| follower.room(room).map_or_else(|| room.to_string(), |name| masked(&name));
+        worst.map(|(room, counts)| RoomFate { room: named(room), counts }).collect()
+    }
+
     fn begin(&mut self, at: At) -> Snapshot {
         let nearest = (at.0 + 500_000_000).div_euclid(1_000_000_000).saturating_sub(1).max(0) as u64;
         let second = self.last_second.map_or(nearest, |last| nearest.max(last + 1));
@@ -235,6 +247,11 @@ impl Totals {
 pub trait Follow {
     /// The first copy of an owed message was judged.
     fn arrived(&mut self, _arrival: Arrival) {}
+
+    /// The name of a room.
+    fn room(&self, _room: RoomId) -> Option<String> {
+        None
+    }
 
     /// The ledger is closed, and came to this; [`Follow::counted`] comes behind it.
     fn closed(&mut self, _counts: &Counts, _at: At) {}

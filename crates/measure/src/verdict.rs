@@ -8,9 +8,10 @@ use crate::figures::{count, counted};
 use crate::ledger::Counts;
 use crate::outcome::Failure;
 use crate::summary::{
-    Cause, Conclusion, ErrorSummary, FailOnStatus, Generator, Health, Statuses, Summary, Users, Verdict,
+    Cause, Conclusion, ErrorSummary, FailOnStatus, Generator, Health, Naming, Statuses, Summary, Users,
+    Verdict,
 };
-use crate::thresholds::Judged;
+use crate::thresholds::{Judged, Subject};
 
 /// The reliability of an INVALID run's figures, and the remedy.
 pub fn advice(generator: &Generator) -> String {
@@ -51,11 +52,11 @@ impl Summary {
 }
 
 /// Judges a summary whose other fields are filled in.
-pub(crate) fn judge(summary: &Summary) -> Verdict {
-    let named = named(summary);
-    let mut verdict = judge_demands(summary, &named);
-    judge_users(summary, &named, &mut verdict);
-    judge_statuses(&summary.statuses, &named, &mut verdict);
+pub(crate) fn judge(summary: &Summary, naming: &Naming) -> Verdict {
+    let limited = limited(summary, naming);
+    let mut verdict = judge_demands(summary, &limited);
+    judge_users(summary, &limited, naming, &mut verdict);
+    judge_statuses(&summary.statuses, &limited, naming, &mut verdict);
     concluded(summary, verdict)
 }
 
@@ -109,15 +110,16 @@ fn interrupt(summary: &Summary, verdict: &mut Verdict) {
     verdict.reasons.extend(said.into_iter().map(|reason| format!("{UNTIL_THEN}{reason}")));
 }
 
-/// The metrics that thresholds are about.
-fn named(summary: &Summary) -> Vec<String> {
-    summary.thresholds.iter().flat_map(|threshold| threshold.metrics.iter().cloned()).collect()
+/// The subjects that thresholds are about: their default rules do not apply.
+fn limited(summary: &Summary, naming: &Naming) -> Vec<Subject> {
+    let metrics = summary.thresholds.iter().flat_map(|threshold| &threshold.metrics);
+    metrics.filter_map(|metric| (naming.subject)(metric)).collect()
 }
 
 /// Judges the script's demands on the whole run: its thresholds, and the delivery of its messages.
-fn judge_demands(summary: &Summary, named: &[String]) -> Verdict {
+fn judge_demands(summary: &Summary, limited: &[Subject]) -> Verdict {
     let mut verdict = judge_thresholds(summary);
-    judge_delivery(summary, named, &mut verdict);
+    judge_delivery(summary, limited, &mut verdict);
     verdict
 }
 
@@ -135,7 +137,7 @@ fn judge_thresholds(summary: &Summary) -> Verdict {
 
 /// Adds to a verdict that responses were not as the script expected. Whether that decides the exit code: users that
 /// failed, perhaps by the same responses, do not take it from them; a demand on the whole run does.
-pub(crate) fn expect(summary: &mut Summary) -> bool {
+pub(crate) fn expect(summary: &mut Summary, naming: &Naming) -> bool {
     let expectations = &summary.expectations;
     if expectations.failed == 0 {
         return false;
@@ -145,7 +147,7 @@ pub(crate) fn expect(summary: &mut Summary) -> bool {
     let kinds: Vec<&str> = kinds.take(3).map(|(kind, _)| kind.as_str()).collect();
     let failed = of(expectations.failed, all, "expectations");
     let reason = format!("{failed} not met ({})", kinds.join(", "));
-    let demands_hold = judge_demands(summary, &named(summary)).result == Conclusion::Pass;
+    let demands_hold = judge_demands(summary, &limited(summary, naming)).result == Conclusion::Pass;
     let is_decisive = demands_hold && failed_before(summary).is_none();
     let verdict = &mut summary.verdict;
     match verdict.result {
@@ -175,11 +177,11 @@ fn broken(threshold: &Judged) -> String {
     format!("the threshold `{expression}` failed{ended}: {evidence}")
 }
 
-fn judge_delivery(summary: &Summary, named: &[String], verdict: &mut Verdict) {
+fn judge_delivery(summary: &Summary, limited: &[Subject], verdict: &mut Verdict) {
     let Some(delivery) = &summary.delivery else { return };
     let Delivered { faults, hints } = delivered(&delivery.counts);
     for fault in faults {
-        if !named.iter().any(|name| fault.metrics.contains(&name.as_str())) {
+        if !limited.contains(&fault.subject) {
             verdict.fail(fault.reason);
         }
     }
@@ -198,8 +200,8 @@ pub struct Delivered {
 /// Copies that did not come as they should have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// A threshold on one of these takes the place of the rule that this is a failure.
-    pub metrics: &'static [&'static str],
+    /// A threshold on this takes the place of the rule that this is a failure.
+    pub subject: Subject,
     /// In a sentence.
     pub reason: String,
 }
@@ -208,19 +210,17 @@ pub struct Fault {
 pub fn delivered(counts: &Counts) -> Delivered {
     let Counts { lost, leaked, duplicate, reordered, .. } = *counts;
     let mut faults = Vec::new();
-    let mut fault = |count: u64, metrics, reason: &dyn Fn() -> String| {
-        faults.extend((count > 0).then(|| Fault { metrics, reason: reason() }));
+    let mut fault = |count: u64, subject, reason: &dyn Fn() -> String| {
+        faults.extend((count > 0).then(|| Fault { subject, reason: reason() }));
     };
-    fault(lost, &["delivery.lost", "delivery.ratio", "sonagi_lost", "sonagi_delivery"], &|| {
+    fault(lost, Subject::Lost, &|| {
         format!("{} lost ({})", of(lost, counts.owed, "expected deliveries"), percent(lost, counts.owed))
     });
-    fault(leaked, &["delivery.leaked", "sonagi_leaked"], &|| {
+    fault(leaked, Subject::Leaked, &|| {
         format!("{} received by users who were not in the room", copies(leaked))
     });
-    fault(duplicate, &["delivery.duplicate", "sonagi_duplicate"], &|| counted(duplicate, "duplicate"));
-    fault(reordered, &["delivery.reordered", "sonagi_reordered"], &|| {
-        format!("{} out of order", copies(reordered))
-    });
+    fault(duplicate, Subject::Duplicate, &|| counted(duplicate, "duplicate"));
+    fault(reordered, Subject::Reordered, &|| format!("{} out of order", copies(reordered)));
     Delivered { faults, hints: doubts(counts) }
 }
 
@@ -274,7 +274,7 @@ fn why_lost(counts: &Counts) -> Option<String> {
     Some(why.to_owned())
 }
 
-fn judge_users(summary: &Summary, named: &[String], verdict: &mut Verdict) {
+fn judge_users(summary: &Summary, limited: &[Subject], naming: &Naming, verdict: &mut Verdict) {
     let users = &summary.users;
     if let Some(cause) = failed_before(summary) {
         // Whatever else did not hold follows from it.
@@ -288,8 +288,7 @@ fn judge_users(summary: &Summary, named: &[String], verdict: &mut Verdict) {
             started => format!("none of {} completed", counted(started, "user")),
         });
     }
-    let ruled = |name: &String| name == "users.failed" || name.starts_with("errors.");
-    if users.failed > 0 && !named.iter().any(ruled) {
+    if users.failed > 0 && !limited.contains(&Subject::FailedUsers) {
         let failed = format!("{} of {} failed", count(users.failed), counted(users.started, "user"));
         verdict.fail(format!("{failed} ({}){}", percent(users.failed, users.started), because(summary)));
     }
@@ -299,7 +298,8 @@ fn judge_users(summary: &Summary, named: &[String], verdict: &mut Verdict) {
     if refused > 0 && !is_judged {
         let all = summary.http_codes.values().sum();
         let (were, share) = (of(refused, all, "HTTP responses"), percent(refused, all));
-        let how = "they fail a run by a threshold on `http.codes.<code>` or by `--fail-on-status any`";
+        let counts = naming.status_counts;
+        let how = format!("they fail a run by a threshold on `{counts}.<code>` or by `--fail-on-status any`");
         verdict.hints.push(format!("{were} server errors ({share}); {how}"));
     }
 }
@@ -312,7 +312,7 @@ fn are_all_errors(summary: &Summary) -> bool {
 
 /// Answers that are nothing but errors are no answers to a load test: a wrong path or token makes the fastest target of
 /// all.
-fn judge_statuses(statuses: &Statuses, named: &[String], verdict: &mut Verdict) {
+fn judge_statuses(statuses: &Statuses, limited: &[Subject], naming: &Naming, verdict: &mut Verdict) {
     let Statuses { answers, errors, expected, fail_on, codes } = statuses;
     let unasked = errors.saturating_sub(*expected);
     let fails = match fail_on {
@@ -320,7 +320,7 @@ fn judge_statuses(statuses: &Statuses, named: &[String], verdict: &mut Verdict) 
         FailOnStatus::Any => unasked > 0,
         FailOnStatus::Never => false,
     };
-    if !fails || named.iter().any(|name| name.starts_with("http.codes.") || name.starts_with("statuses.")) {
+    if !fails || limited.contains(&Subject::Statuses) {
         return;
     }
     let by_code: Vec<String> =
@@ -333,11 +333,11 @@ fn judge_statuses(statuses: &Statuses, named: &[String], verdict: &mut Verdict) 
         (true, _) => format!("every one of {all} HTTP answers was an error status ({by_code})"),
         (false, _) => format!("{} of {all} HTTP answers {were} ({by_code})", count(unasked)),
     });
-    verdict.hints.push(
-        "check the path and the credentials; to ask for such a status: `expect: { statusCode: 404 }`, a threshold on \
-         `http.codes.404`, or `--fail-on-status never`"
-            .to_owned(),
-    );
+    verdict.hints.push(format!(
+        "check the path and the credentials; to ask for such a status: `expect: {{ statusCode: 404 }}`, a threshold on \
+         `{}.404`, or `--fail-on-status never`",
+        naming.status_counts
+    ));
 }
 
 /// Whether users got on with flows that only the end of the run's time, or its user, ended: no user completes an

@@ -45,6 +45,7 @@ pub fn summary(run: &Summary, width: usize, colour: bool) -> String {
     }
     if let Some(folder) = &run.run_folder {
         page.entry("run folder", Tone::Faint, folder);
+        page.entry("see it", Tone::Faint, &format!("sonagi page {folder}"));
     }
     page.finish()
 }

@@ -9,9 +9,12 @@
 
 pub mod console;
 pub mod figures;
+pub mod html;
 pub mod json;
+pub mod lines;
 pub mod matrix;
 mod page;
+pub mod plot;
 pub mod progress;
 pub mod sink;
 pub mod table;

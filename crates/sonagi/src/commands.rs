@@ -4,6 +4,7 @@ pub(crate) mod check;
 mod completions;
 mod demo;
 mod man;
+mod page;
 mod quick;
 mod report;
 mod run;
@@ -31,6 +32,7 @@ pub(crate) const COMMANDS: &[CommandEntry] = &[
     CommandEntry { name: serve::NAME, define: serve::define, run: serve::run },
     CommandEntry { name: demo::NAME, define: demo::define, run: demo::run },
     CommandEntry { name: report::NAME, define: report::define, run: report::run },
+    CommandEntry { name: page::NAME, define: page::define, run: page::run },
     CommandEntry { name: completions::NAME, define: completions::define, run: completions::run },
     CommandEntry { name: man::NAME, define: man::define, run: man::run },
 ];

@@ -27,6 +27,11 @@ impl Destination {
         Destination::called(named, now, "sonagi_seconds", "csv")
     }
 
+    /// Of a page, likewise.
+    pub(crate) fn of_page(named: &Path, now: &str) -> Result<Destination, Error> {
+        Destination::called(named, now, "sonagi_report", "html")
+    }
+
     fn called(named: &Path, now: &str, what: &str, ending: &str) -> Result<Destination, Error> {
         let cannot = |error| Error::file("write", named, error);
         let mut path = named.to_owned();

@@ -32,12 +32,29 @@ pub(crate) const ARTILLERY_DISABLE_ENSURE: Variable = Variable {
 };
 pub(crate) const K6_WEB_DASHBOARD: Variable = Variable {
     name: "K6_WEB_DASHBOARD",
-    effect: "k6 scripts: ignored with a notice; the web dashboard is not supported.",
+    effect: "k6 scripts: `true` serves the page while the test runs, as --page does; also _HOST, _PORT, _OPEN and \
+             _EXPORT.",
 };
+pub(crate) const LC_ALL: Variable = Variable {
+    name: "LC_ALL",
+    effect: "`--plot` draws in ASCII unless the locale has UTF-8; also LC_CTYPE and LANG.",
+};
+/// Told with the one before.
+pub(crate) const LC_CTYPE: Variable = Variable { name: "LC_CTYPE", effect: "" };
+/// Likewise.
+pub(crate) const LANG: Variable = Variable { name: "LANG", effect: "" };
 
 /// All variables.
-pub(crate) const VARIABLES: [&Variable; 7] =
-    [&NO_COLOR, &TERM, &COLUMNS, &HTTP_PROXY, &HTTPS_PROXY, &ARTILLERY_DISABLE_ENSURE, &K6_WEB_DASHBOARD];
+pub(crate) const VARIABLES: [&Variable; 8] = [
+    &NO_COLOR,
+    &TERM,
+    &COLUMNS,
+    &LC_ALL,
+    &HTTP_PROXY,
+    &HTTPS_PROXY,
+    &ARTILLERY_DISABLE_ENSURE,
+    &K6_WEB_DASHBOARD,
+];
 
 impl Variable {
     /// Its value, when it is set and not empty.

@@ -19,12 +19,12 @@ const PAGE: &str = "matrix.md";
 /// Runs the script's remaining runs.
 pub(crate) fn run(session: &mut RunSession<'_>, script: &mut Script) -> Result<(), Error> {
     let (options, terminal) = (session.options, session.terminal);
-    let mut record = Record::begin(options.runs.as_deref(), script)?;
+    let mut record = Record::begin(session.pages.runs(), script)?;
     while let Some(job) = session.next(script) {
         let (combination, label) = (job.combination.clone(), job.label());
         let mut run = Run { combination: values(&combination), ..Run::default() };
         match session.run(script, job, record.folder.as_deref(), Some(slug(&combination))) {
-            Ok(summary) => {
+            Ok((summary, _)) => {
                 if options.vocabulary == Vocabulary::Artillery {
                     runs::tell(&summary, options, terminal)?;
                 } else if !options.quiet {
@@ -45,7 +45,7 @@ pub(crate) fn run(session: &mut RunSession<'_>, script: &mut Script) -> Result<(
         return Ok(());
     }
     let mut text = record.matrix.console(terminal.columns, terminal.colour);
-    if let Some(folder) = &record.folder {
+    if let Some(folder) = record.folder.as_ref().filter(|_| !session.pages.is_temporary()) {
         text.push_str(&format!("\nrun folders {}\n", folder.display()));
     }
     terminal.print(&format!("{text}\n"))

@@ -6,11 +6,13 @@
 use crate::destination::Destination;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::invocation;
 use crate::limits;
 use crate::load::{Script, ScriptRun};
 use crate::matrix;
 use crate::output;
 use crate::output::{Report, Vocabulary};
+use crate::page::{self, PageWish, Pages};
 use crate::queued_sink::QueuedSink;
 use crate::signals::{self, StopRequests};
 use crate::terminal::Terminal;
@@ -22,6 +24,7 @@ use sonagi_artillery::LoadedProcessor;
 use sonagi_artillery::plan::Plan;
 use sonagi_engine::{Control, LogLine, RunEvent, Speaker};
 use sonagi_measure::summary::{FailOnStatus, Summary};
+use sonagi_measure::totals::Header;
 use sonagi_report::sink::{Folder, Sink, Trouble};
 use sonagi_report::{Sinks, console, json};
 use std::net::IpAddr;
@@ -40,11 +43,12 @@ pub(crate) struct RunOptions {
     pub(crate) seed: Option<u64>,
     pub(crate) source_addresses: Vec<IpAddr>,
     pub(crate) fail_on_status: FailOnStatus,
+    pub(crate) pages: PageWish,
 }
 
 /// The flags of every command that runs plans.
-pub(crate) fn arguments() -> [Arg; 8] {
-    [
+pub(crate) fn arguments() -> Vec<Arg> {
+    let mut arguments = vec![
         Arg::new("quiet")
             .short('q')
             .long("quiet")
@@ -86,10 +90,17 @@ pub(crate) fn arguments() -> [Arg; 8] {
             .value_name("N")
             .value_parser(value_parser!(u16).range(1..=1024))
             .help("Threads that generate load; default: one per core"),
-    ]
+    ];
+    arguments.extend(page::arguments());
+    arguments
 }
 
 impl RunOptions {
+    /// Whether standard output has Sonagi's summaries.
+    fn shows_console(&self) -> bool {
+        !self.quiet && !self.json && self.vocabulary == Vocabulary::Sonagi
+    }
+
     /// The options given by the flags of [`arguments`].
     pub(crate) fn of(matches: &ArgMatches) -> RunOptions {
         let path = |name: &str| matches.get_one::<PathBuf>(name).cloned();
@@ -107,6 +118,7 @@ impl RunOptions {
                 Some("never") => FailOnStatus::Never,
                 _ => FailOnStatus::All,
             },
+            pages: PageWish::of(matches),
         }
     }
 }
@@ -117,12 +129,14 @@ pub(crate) fn all(scripts: Vec<Script>, options: &RunOptions, terminal: &Termina
     let destination = destination.transpose()?;
     let control = Control::new();
     let stop_requests = listen(&control, terminal)?;
+    let pages = Pages::start(options.pages.clone(), options.runs.clone(), terminal)?;
     let planned = scripts.iter().map(|script| script.runs.len()).sum();
     let several = scripts.len() > 1;
     let is_array = planned > 1 || scripts.iter().any(Script::has_matrix);
     let mut session = RunSession {
         options,
         terminal,
+        pages,
         control,
         stop_requests,
         planned,
@@ -132,7 +146,7 @@ pub(crate) fn all(scripts: Vec<Script>, options: &RunOptions, terminal: &Termina
         worst: Exit::Pass,
     };
     let trouble = session.scripts(scripts).err();
-    let RunSession { stop_requests, begun, summaries, reports, mut worst, .. } = session;
+    let RunSession { pages, stop_requests, begun, summaries, reports, mut worst, .. } = session;
     // Each output is written even when one before it failed: measurements must not be lost with it.
     let report = |destination| report(&destination, reports, is_array, options, terminal);
     let unreported = destination.map(report).and_then(Result::err);
@@ -143,6 +157,7 @@ pub(crate) fn all(scripts: Vec<Script>, options: &RunOptions, terminal: &Termina
         terminal.say(&error.to_string());
         worst = worst.worst(error.exit());
     }
+    pages.finish(&stop_requests);
     Ok(if was_interrupted { Exit::Interrupted } else { worst })
 }
 
@@ -150,6 +165,7 @@ pub(crate) fn all(scripts: Vec<Script>, options: &RunOptions, terminal: &Termina
 pub(crate) struct RunSession<'a> {
     pub(crate) options: &'a RunOptions,
     pub(crate) terminal: &'a Terminal,
+    pub(crate) pages: Pages,
     control: Control,
     stop_requests: StopRequests,
     /// The number of runs planned, and of those begun.
@@ -182,9 +198,13 @@ impl RunSession<'_> {
             return matrix::run(self, script);
         }
         while let Some(job) = self.next(script) {
-            let runs = self.options.runs.as_deref();
-            let summary = self.run(script, job, runs, None)?;
+            let runs = self.pages.runs().map(Path::to_owned);
+            let (summary, folder) = self.run(script, job, runs.as_deref(), None)?;
             tell(&summary, self.options, self.terminal)?;
+            if self.options.shows_console() {
+                let plot = folder.and_then(|folder| self.pages.plot(&folder));
+                plot.map_or(Ok(()), |plot| self.terminal.print(&format!("{plot}\n")))?;
+            }
         }
         Ok(())
     }
@@ -197,14 +217,14 @@ impl RunSession<'_> {
     }
 
     /// Carries out one run, from its service to its summary. `folder` names its folder in `runs`; None: named by its
-    /// start and name.
+    /// start and name. Also returns where it is.
     pub(crate) fn run(
         &mut self,
         script: &Script,
         mut job: ScriptRun,
         runs: Option<&Path>,
         folder: Option<String>,
-    ) -> Result<Summary, Error> {
+    ) -> Result<(Summary, Option<PathBuf>), Error> {
         self.begun += 1;
         let mut watched = job.serve.as_ref().map(WatchedService::start).transpose()?;
         let title = (self.planned > 1).then(|| format!("{}/{} {}", self.begun, self.planned, job.label()));
@@ -220,15 +240,20 @@ impl RunSession<'_> {
             self.failed(&error);
         }
         let summary = Summary { combination: job.combination.0.into_iter().collect(), ..ran };
-        let summary = match used {
+        let mut summary = match used {
             Some(used) => summary.beside(used),
             None => summary,
         };
         self.amend(&summary);
+        let folder = summary.run_folder.as_ref().map(PathBuf::from);
+        if let Some(Err(error)) = folder.as_ref().map(|folder| self.pages.end(folder, self.planned == 1)) {
+            self.failed(&error);
+        }
+        summary.run_folder = summary.run_folder.filter(|_| !self.pages.is_temporary());
         self.reports.extend(report.map(|report| report.document(&summary)));
         self.judge(&summary);
         self.summaries.push(summary.clone());
-        Ok(summary)
+        Ok((summary, folder))
     }
 
     /// Reports a failure around a run, perhaps of the run itself: the command goes on, and its exit code tells.
@@ -285,6 +310,7 @@ fn one(
     let path = folder.as_ref().map(|folder| folder.path().display().to_string());
     let mut sinks = Sinks::new();
     if let Some(folder) = folder {
+        session.pages.begin(folder.path());
         sinks.add(QueuedSink::start(folder).map_err(Error::could_not)?);
     }
     if let Some(report) = report {
@@ -347,7 +373,7 @@ pub(crate) fn reserve(runs: &Path, name: &str) -> Result<Folder, Error> {
 
 pub(crate) fn pass(sink: &mut dyn Sink, event: &RunEvent<'_>) -> std::io::Result<()> {
     match *event {
-        RunEvent::Began(header) => sink.began(header),
+        RunEvent::Began(header) => sink.began(&Header { command: invocation::command(), ..header.clone() }),
         RunEvent::Second(snapshot) => sink.snapshot(snapshot),
         RunEvent::Phase { at, name } => sink.phase(at, name),
         RunEvent::Line(LogLine { at, speaker: Speaker::Engine, user, text, .. }) => {
@@ -437,8 +463,7 @@ fn conclude(
     if shown.is_last_resort {
         summaries.iter().try_for_each(|summary| options.vocabulary.print(summary, terminal))?;
     }
-    let is_shown = !options.quiet && options.vocabulary == Vocabulary::Sonagi;
-    if is_shown && shown.several && summaries.len() > 1 {
+    if options.shows_console() && shown.several && summaries.len() > 1 {
         terminal.print(&console::verdicts(summaries, terminal.columns, terminal.colour))?;
     }
     Ok(())

@@ -21,6 +21,11 @@ impl StopRequests {
         self.0.load(Ordering::Acquire) >= 1
     }
 
+    /// How often so far.
+    pub(crate) fn count(&self) -> u32 {
+        self.0.load(Ordering::Acquire)
+    }
+
     /// At least twice: stop at once.
     pub(crate) fn to_stop_at_once(&self) -> bool {
         self.0.load(Ordering::Acquire) >= 2

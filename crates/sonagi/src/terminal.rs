@@ -19,6 +19,8 @@ pub(crate) struct Terminal {
     pub(crate) columns: usize,
     /// Whether stdout shows colours.
     pub(crate) colour: bool,
+    /// Whether stdout shows letters beyond ASCII.
+    pub(crate) is_unicode: bool,
     /// The columns of stderr, when its last line can be redrawn.
     redrawn: Option<usize>,
 }
@@ -35,6 +37,7 @@ impl Terminal {
         Terminal {
             columns: out.or(wide).unwrap_or(USUAL).clamp(60, WIDEST),
             colour: out.is_some() && !dumb && get(&environment::NO_COLOR).is_none(),
+            is_unicode: is_unicode(&get),
             redrawn: err.filter(|_| !dumb),
         }
     }
@@ -75,6 +78,15 @@ impl Terminal {
     }
 }
 
+/// Whether the locale has UTF-8: the first of its variables that is set says so.
+fn is_unicode(get: impl Fn(&Variable) -> Option<String>) -> bool {
+    let locale = [&environment::LC_ALL, &environment::LC_CTYPE, &environment::LANG].into_iter().find_map(get);
+    locale.is_some_and(|locale| {
+        let locale = locale.to_ascii_lowercase();
+        locale.contains("utf-8") || locale.contains("utf8")
+    })
+}
+
 fn written(result: io::Result<()>) -> Result<(), Error> {
     match result {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -101,7 +113,7 @@ mod tests {
             let value = set.iter().find(|(name, _)| *name == variable.name)?.1;
             Some(value.to_string())
         };
-        let Terminal { columns, colour, redrawn } = Terminal::of(out, out, get);
+        let Terminal { columns, colour, redrawn, .. } = Terminal::of(out, out, get);
         (columns, colour, redrawn.is_some())
     }
 

@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use url::{Host, ParseError, Position, Url};
 
-use sonagi_transport::net::{Failed, Origin};
+use sonagi_transport::net::{Failed, Origin, has_scheme};
 
 /// The standard's path and special-query percent-encode sets.
 const PATH: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'<').add(b'>').add(b'`').add(b'{').add(b'}');
@@ -97,14 +97,6 @@ pub(crate) fn push_path(filled: &str, out: &mut String) {
 /// Appends a text as forms are encoded.
 pub(crate) fn push_form(text: &str, out: &mut String) {
     out.extend(url::form_urlencoded::byte_serialize(text.as_bytes()));
-}
-
-/// Whether an address begins with a scheme (RFC 3986 §3.1): `/go?to=http://b` does not.
-fn has_scheme(written: &str) -> bool {
-    written.split_once(':').is_some_and(|(scheme, _)| {
-        scheme.starts_with(|first: char| first.is_ascii_alphabetic())
-            && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
-    })
 }
 
 /// The standard is generous with slashes, `http:a` and `http:///a` are `http://a` to it; a script that has them means

@@ -9,16 +9,16 @@ use crate::script::yaml::Node;
 use crate::script::{pull, socketio, stomp, websocket};
 
 /// How a step of one verb is read.
-pub(crate) type Read = fn(&mut Reader, &mut Flow<'_>, &Fields<'_>, &'static str) -> Option<Vec<Step>>;
+pub(crate) type ReadStep = fn(&mut Reader, &mut Flow<'_>, &Fields<'_>, &'static str) -> Option<Vec<Step>>;
 
 /// What reads the steps of an engine.
 pub(crate) struct EngineSteps {
     /// The connection that the script does not write down.
     pub(crate) open: fn(&mut Reader, &mut Flow<'_>) -> Option<Step>,
     /// `connect`.
-    pub(crate) connect: Read,
+    pub(crate) connect: ReadStep,
     /// `send` without `to`; None: a message goes to a room.
-    pub(crate) send: Option<Read>,
+    pub(crate) send: Option<ReadStep>,
     /// Where `subscribe` and `publish` of its block are no steps but mappings of its own.
     pub(crate) mappings: Option<Mappings>,
 }

@@ -23,7 +23,7 @@ const LEGACY: &[(&str, &str)] = &[
 ];
 
 /// Names that the script itself gives to metrics.
-struct Names<'s> {
+struct OwnNames<'s> {
     scenarios: &'s [Scenario],
     tracks_delivery: bool,
     /// Beginnings of metrics' names that an expression must quote, the longest first: Artillery's expressions do not.
@@ -40,7 +40,7 @@ pub(crate) fn thresholds(
     tracks_delivery: bool,
 ) -> Vec<Threshold> {
     let mut all = Vec::new();
-    let names = &Names { scenarios, tracks_delivery, stems: stems(reader, scenarios) };
+    let names = &OwnNames { scenarios, tracks_delivery, stems: stems(reader, scenarios) };
     // Artillery's own switch.
     let is_off = reader.constants.is_set("ARTILLERY_DISABLE_ENSURE");
     if let Some(fields) = reader.section(config, "ensure", &schema::ENSURE) {
@@ -63,7 +63,7 @@ pub(crate) fn thresholds(
     all
 }
 
-fn section(reader: &mut Reader, fields: &Fields<'_>, names: &Names<'_>, all: &mut Vec<Threshold>) {
+fn section(reader: &mut Reader, fields: &Fields<'_>, names: &OwnNames<'_>, all: &mut Vec<Threshold>) {
     for item in reader.list(fields, "thresholds", true) {
         limits(reader, fields, item, names, all);
     }
@@ -89,7 +89,7 @@ fn limits(
     reader: &mut Reader,
     fields: &Fields<'_>,
     item: &Node,
-    names: &Names<'_>,
+    names: &OwnNames<'_>,
     all: &mut Vec<Threshold>,
 ) {
     match item.kind {
@@ -137,7 +137,7 @@ fn unlimited(reader: &mut Reader, item: &Node) {
 fn checked(
     reader: &mut Reader,
     threshold: Threshold,
-    names: &Names<'_>,
+    names: &OwnNames<'_>,
     said: &str,
     place: impl Fn(usize) -> Place,
 ) -> Option<Threshold> {
@@ -172,7 +172,7 @@ fn checked(
 const UNLESS_REPORTED: &str = ": it is not met unless a function reports a metric of that name";
 
 /// The metrics of a threshold that the script does not measure by itself, with why.
-fn unknown(reader: &Reader, threshold: &Threshold, names: &Names<'_>) -> Vec<(Metric, Unknown)> {
+fn unknown(reader: &Reader, threshold: &Threshold, names: &OwnNames<'_>) -> Vec<(Metric, Unknown)> {
     let scenarios = names.scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
     let operations = reader.operations.all();
     let measured = Measured { operations, scenarios, tracks_delivery: names.tracks_delivery };
@@ -197,7 +197,7 @@ fn may_be_a_name(expression: &str, offset: usize) -> bool {
     is_balanced && open == 0 && offset < expression.trim_end().chars().count()
 }
 
-fn condition(reader: &mut Reader, item: &Node, names: &Names<'_>) -> Option<Threshold> {
+fn condition(reader: &mut Reader, item: &Node, names: &OwnNames<'_>) -> Option<Threshold> {
     let (node, expression, strict, abort) = if item.as_text().is_some() {
         (item, reader.constant(item)?, true, AbortRule::default())
     } else {

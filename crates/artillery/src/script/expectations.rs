@@ -64,9 +64,9 @@ pub(crate) fn expectations(
 }
 
 /// How an expectation is read.
-type Read = fn(&mut Reader, &Fields<'_>, &'static str) -> Option<Demand>;
+type ReadExpectation = fn(&mut Reader, &Fields<'_>, &'static str) -> Option<Demand>;
 
-const KINDS: [(&str, Read); 12] = [
+const KINDS: [(&str, ReadExpectation); 12] = [
     ("statusCode", |reader, own, key| status(reader, own, key, false)),
     ("notStatusCode", |reader, own, key| status(reader, own, key, true)),
     ("contentType", |reader, own, key| reader.template_of(own, key).map(Demand::ContentType)),

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::script::condition::guarded;
 use crate::script::context::{Flow, Joined};
 use crate::script::engine::Engine;
-use crate::script::engine_steps::Read;
+use crate::script::engine_steps::ReadStep;
 use crate::script::opening::Opening;
 use crate::script::problem::nearest;
 use crate::script::reader::{Fields, MAX_SECONDS, Reader, seconds_of};
@@ -23,10 +23,10 @@ struct Verb {
     name: &'static str,
     /// Whether an engine has it.
     engines: fn(Engine) -> bool,
-    read: Read,
+    read: ReadStep,
 }
 
-const fn verb(name: &'static str, engines: fn(Engine) -> bool, read: Read) -> Verb {
+const fn verb(name: &'static str, engines: fn(Engine) -> bool, read: ReadStep) -> Verb {
     Verb { name, engines, read }
 }
 

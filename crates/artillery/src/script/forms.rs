@@ -28,7 +28,7 @@ pub(crate) enum Lists {
 
 /// The allowed names of pairs.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Names {
+enum PairNames {
     /// `pet[id]`: what servers of forms and queries take for a member.
     Bracketed,
     /// A single word.
@@ -37,10 +37,10 @@ enum Names {
 
 impl Lists {
     /// The allowed names for values of this kind.
-    fn names(self) -> Names {
+    fn names(self) -> PairNames {
         match self {
-            Lists::Repeat | Lists::Join => Names::Bracketed,
-            Lists::Header => Names::Plain,
+            Lists::Repeat | Lists::Join => PairNames::Bracketed,
+            Lists::Header => PairNames::Plain,
         }
     }
 }
@@ -114,14 +114,14 @@ pub(crate) fn pairs(
 }
 
 /// The text of a pair's value; null is empty.
-fn text(reader: &mut Reader, key: &str, name: &str, value: &Node, names: Names) -> Option<Template> {
+fn text(reader: &mut Reader, key: &str, name: &str, value: &Node, names: PairNames) -> Option<Template> {
     if value.is_null() {
         return Some(Template::default());
     }
     if plain_text(value).is_none() {
         let what = format!("{name} in {key} wants a text or a list of them; got {}", value.describe());
         let hint = format!("names can have brackets: `\"{name}[key]\": value`");
-        let is_nested = names == Names::Bracketed && matches!(value.kind, Kind::Map(_));
+        let is_nested = names == PairNames::Bracketed && matches!(value.kind, Kind::Map(_));
         reader.problem(value.place, what, is_nested.then_some(hint));
         return None;
     }
@@ -149,7 +149,7 @@ fn form_data(reader: &mut Reader, own: &Fields<'_>) -> Vec<FormPart> {
 fn part(reader: &mut Reader, entry: &Entry) -> Option<FormPart> {
     let (name, node) = (entry.key.clone(), &entry.value);
     if !matches!(node.kind, Kind::Map(_)) {
-        let content = PartContent::Text(text(reader, "formData", &name, node, Names::Bracketed)?);
+        let content = PartContent::Text(text(reader, "formData", &name, node, PairNames::Bracketed)?);
         return Some(FormPart { name, content, content_type: None });
     }
     let fields = reader.fields(node, &schema::FORM_PART)?;
@@ -168,7 +168,7 @@ fn part(reader: &mut Reader, entry: &Entry) -> Option<FormPart> {
             let content = match &entry.value.kind {
                 // The same as in a JSON body: a text has no other way to hold it.
                 Kind::Map(_) | Kind::List(_) => json_text(reader, &entry.value)?,
-                _ => text(reader, "formData", &name, &entry.value, Names::Bracketed)?,
+                _ => text(reader, "formData", &name, &entry.value, PairNames::Bracketed)?,
             };
             Some(FormPart { name, content: PartContent::Text(content), content_type })
         }

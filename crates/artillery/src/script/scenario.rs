@@ -57,14 +57,14 @@ pub(crate) fn scenarios(
     (all, stamped)
 }
 
-struct Read {
+struct ScenarioRead {
     scenario: Scenario,
     stamped: bool,
     /// Where its room stands.
     room: Option<Place>,
 }
 
-fn scenario(reader: &mut Reader, node: &Node, index: usize, settings: &Settings) -> Option<Read> {
+fn scenario(reader: &mut Reader, node: &Node, index: usize, settings: &Settings) -> Option<ScenarioRead> {
     let fields = reader.fields(node, &schema::SCENARIO)?;
     reader.lay_tags(&fields);
     // By its number, as Artillery counts it.
@@ -113,7 +113,7 @@ fn scenario(reader: &mut Reader, node: &Node, index: usize, settings: &Settings)
     reader.unset(unset);
     let stamped = !stamps.is_empty();
     let room = fields.get("room").map(|_| fields.place_of("room"));
-    Some(Read { scenario: Scenario { name, weight, flow: compiled }, stamped, room })
+    Some(ScenarioRead { scenario: Scenario { name, weight, flow: compiled }, stamped, room })
 }
 
 fn engine(reader: &mut Reader, fields: &Fields<'_>, settings: &Settings) -> Option<Engine> {

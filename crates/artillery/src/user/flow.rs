@@ -15,10 +15,10 @@ use sonagi_measure::outcome::Failure;
 /// A list of steps being walked; for a loop's body, with its turns.
 struct Frame<'p> {
     steps: &'p [Step],
-    next: usize,
+    next: u32,
     /// Steps that a reconnect takes again.
     is_entry: bool,
-    turns: Option<Turns<'p>>,
+    turns: Option<Box<Turns<'p>>>,
 }
 
 impl<'p> Frame<'p> {
@@ -34,7 +34,7 @@ impl<'p> Frame<'p> {
 
     /// The turns of a loop that has just been entered.
     fn unbegun(&mut self) -> Option<&mut Turns<'p>> {
-        self.turns.as_mut().filter(|turns| turns.begun == 0)
+        self.turns.as_deref_mut().filter(|turns| turns.begun == 0)
     }
 }
 
@@ -46,7 +46,7 @@ struct Turns<'p> {
     /// The weight of the first choice.
     first: u64,
     limit: u64,
-    elements: Vec<Value>,
+    elements: Box<[Value]>,
     /// When the loop was due: its pace counts from here.
     origin: At,
 }
@@ -61,13 +61,14 @@ impl User {
         let mut frames = Vec::with_capacity(2);
         frames.push(Frame::once(flow));
         while let Some(frame) = frames.last_mut() {
-            if let Some(step) = frame.steps.get(frame.next) {
+            if let Some(step) = frame.steps.get(frame.next as usize) {
                 frame.next += 1;
                 match step {
                     Step::Loop(of) => {
                         frames.extend(self.enter(of)?);
                         if let Some(turns) = frames.last_mut().and_then(Frame::unbegun) {
-                            self.begin_turn(turns).await?;
+                            let due = self.begin_turn(turns);
+                            self.pause_until(due).await?;
                         }
                     }
                     Step::When { condition, probability, steps } => {
@@ -103,7 +104,7 @@ impl User {
                 continue;
             }
             let is_loop = frame.turns.is_some();
-            if let Some(turns) = &mut frame.turns
+            if let Some(turns) = frame.turns.as_deref_mut()
                 && self.turn(turns).await?
             {
                 frame.next = 0;
@@ -271,10 +272,10 @@ impl User {
         if limit == 0 {
             return Ok(None);
         }
-        let turns = Turns { of, begun: 0, first, limit, elements, origin: self.due };
+        let turns = Turns { of, begun: 0, first, limit, elements: elements.into(), origin: self.due };
         self.values.loops.reserve_exact(1);
         self.values.loops.push(LoopValues { count: 0, element: None });
-        Ok(Some(Frame { turns: Some(turns), ..Frame::once(&of.body) }))
+        Ok(Some(Frame { turns: Some(Box::new(turns)), ..Frame::once(&of.body) }))
     }
 
     /// After an iteration: begins the next one if there is to be one.
@@ -287,40 +288,41 @@ impl User {
                 }
                 self.holds(condition, Kind::While).await?
             }
-            Repeat::Forever => self.has_another_turn(turns).await?,
+            Repeat::Forever => match self.last_turn_until(turns) {
+                None => true,
+                Some(until) => {
+                    if self.now() < until {
+                        self.pause_until(until).await?;
+                    }
+                    false
+                }
+            },
             _ => turns.begun < turns.limit,
         };
         if goes_on {
-            self.begin_turn(turns).await?;
+            let due = self.begin_turn(turns);
+            self.pause_until(due).await?;
         }
         Ok(goes_on)
     }
 
-    /// Whether a loop without end has another turn. A closed model's user leaves it when its time is over, and not
-    /// before: the population is what the plan says to the end.
-    async fn has_another_turn(&mut self, turns: &Turns<'_>) -> Result<bool, Halt> {
-        let Some(until) = self.cut_at.map(|cut| cut.plus(-LAST_ITERATION_NS)) else { return Ok(true) };
+    /// When the last turn of a loop without end is over; None: it has another. A closed model's user leaves it when its
+    /// time is over, and not before: the population is what the plan says to the end.
+    fn last_turn_until(&self, turns: &Turns<'_>) -> Option<At> {
+        let until = self.cut_at?.plus(-LAST_ITERATION_NS);
         let due = turns.of.pace.map_or(self.now(), |pace| turns.origin.plus(multiple(pace, turns.begun)));
-        if due < until {
-            return Ok(true);
-        }
-        if self.now() < until {
-            self.pause_until(until).await?;
-        }
-        Ok(false)
+        (due >= until).then_some(until)
     }
 
-    async fn begin_turn(&mut self, turns: &mut Turns<'_>) -> Result<(), Halt> {
+    /// Counts a turn; returns when it is due.
+    fn begin_turn(&mut self, turns: &mut Turns<'_>) -> At {
         let index = turns.begun;
         turns.begun += 1;
         if let Some(innermost) = self.values.loops.last_mut() {
             innermost.count = turns.first + index;
-            innermost.element = turns.elements.get(index as usize).cloned();
+            innermost.element = turns.elements.get(index as usize).cloned().map(Box::new);
         }
-        match turns.of.pace {
-            Some(pace) => self.pause_until(turns.origin.plus(multiple(pace, index))).await,
-            None => self.check_stop().await,
-        }
+        turns.of.pace.map_or(self.due, |pace| turns.origin.plus(multiple(pace, index)))
     }
 
     /// A value for a hole, or the user's end.

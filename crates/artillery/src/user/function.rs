@@ -168,7 +168,7 @@ impl User {
         {
             set.insert("$loopCount".to_owned(), innermost.count.into());
             if let Some(element) = &innermost.element {
-                set.insert("$loopElement".to_owned(), element.clone());
+                set.insert("$loopElement".to_owned(), Value::clone(element));
             }
         }
         let lost = std::mem::take(&mut known.lost);

@@ -18,24 +18,36 @@ use sonagi_transport::link::{Incoming, WebsocketEvent};
 /// Messages kept for a step that waits, or for later ones; the oldest are dropped beyond it.
 const KEPT_MESSAGES: usize = 256;
 
-/// A user's post.
+/// A user's post. A user that only listens holds no more than this: the rest is made when it is needed.
 #[derive(Default)]
 pub(crate) struct Inbox {
     awaited: Option<AwaitedEvent>,
-    answers: VecDeque<AwaitedAnswer>,
-    keeps_all: bool,
-    kept: VecDeque<AwaitedAnswer>,
-    namespaces: Vec<String>,
-    refusal: Option<String>,
-    dismissal: Option<String>,
+    held: Option<Box<Held>>,
+    namespaces: Option<Box<Namespaces>>,
     acks: u64,
+    keeps_all: bool,
     has_acknowledgement: bool,
-    /// The receipt that is awaited, beside whatever else is, and when it came.
-    receipt: Option<(u64, Option<At>)>,
     /// The counter of messages on the current connection.
     received: Option<Counter>,
     /// The operation that its polls are recorded as.
     poll: Option<CountedAs>,
+}
+
+/// Messages for steps that wait, and for later ones.
+#[derive(Default)]
+struct Held {
+    answers: VecDeque<AwaitedAnswer>,
+    kept: VecDeque<AwaitedAnswer>,
+    /// The receipt that is awaited, beside whatever else is, and when it came.
+    receipt: Option<(u64, Option<At>)>,
+}
+
+/// The state of a Socket.IO session, as its server told it.
+#[derive(Default)]
+struct Namespaces {
+    connected: Vec<String>,
+    refusal: Option<String>,
+    dismissal: Option<String>,
 }
 
 /// The demands of a step that waits while other steps have their turn.
@@ -124,7 +136,7 @@ impl Inbox {
                 self.offer_topic(topic, text, at);
             }
             Incoming::Receipt { id } => {
-                if let Some((awaited, came)) = &mut self.receipt
+                if let Some((awaited, came)) = self.held.as_mut().and_then(|held| held.receipt.as_mut())
                     && id.parse() == Ok(*awaited)
                 {
                     *came = Some(at);
@@ -133,9 +145,11 @@ impl Inbox {
             // Whatever becomes of the connection: the status has been seen.
             Incoming::PollRefused { status } => recorder.status(status),
             Incoming::Polled { .. } | Incoming::PollFailed { .. } => self.note_poll(incoming, recorder),
-            Incoming::Connected { namespace } => self.namespaces.push(namespace.to_owned()),
-            Incoming::Refused { namespace, data } => self.refusal = Some(format!("{namespace}: {data}")),
-            Incoming::Disconnected { namespace } => self.dismissal = Some(namespace.to_owned()),
+            Incoming::Connected { namespace } => self.namespaces().connected.push(namespace.to_owned()),
+            Incoming::Refused { namespace, data } => {
+                self.namespaces().refusal = Some(format!("{namespace}: {data}"));
+            }
+            Incoming::Disconnected { namespace } => self.namespaces().dismissal = Some(namespace.to_owned()),
         }
     }
 
@@ -194,15 +208,15 @@ impl Inbox {
             AwaitedEvent::Event(name) => answer.kind.is_named(name),
             AwaitedEvent::Any => true,
         };
-        let (fitting, others): (VecDeque<_>, VecDeque<_>) = self.kept.drain(..).partition(fits);
-        self.kept = others;
-        self.answers = fitting;
+        if let Some(held) = &mut self.held {
+            (held.answers, held.kept) = held.kept.drain(..).partition(fits);
+        }
         self.awaited = Some(awaited);
     }
 
     /// The next message that fits what is awaited.
     pub(crate) fn take_answer(&mut self) -> Option<AwaitedAnswer> {
-        self.answers.pop_front()
+        self.held.as_mut()?.answers.pop_front()
     }
 
     /// Whether the acknowledgement awaited last has come, whatever it said.
@@ -213,25 +227,26 @@ impl Inbox {
     /// Stops waiting; in a flow with `expect` steps, what else fitted is kept for them.
     pub(crate) fn stop_awaiting(&mut self) {
         let awaited = self.awaited.take();
+        let Some(held) = &mut self.held else { return };
+        let answers = std::mem::take(&mut held.answers);
         if self.keeps_all && !matches!(awaited, Some(AwaitedEvent::Ack(_))) {
-            for answer in std::mem::take(&mut self.answers) {
+            for answer in answers {
                 self.keep(answer);
             }
         }
-        self.answers = VecDeque::new();
     }
 
     /// Stops waiting for a while: what is put back waits on for the same, and finds all that was kept meanwhile.
     pub(crate) fn set_aside(&mut self) -> Aside {
         let awaited = self.awaited.clone();
         self.stop_awaiting();
-        Aside { awaited, kept: std::mem::take(&mut self.kept) }
+        Aside { awaited, kept: self.take_kept() }
     }
 
     /// Goes on with what was set aside.
     pub(crate) fn put_back(&mut self, aside: Aside) {
         self.stop_awaiting();
-        for answer in std::mem::replace(&mut self.kept, aside.kept) {
+        for answer in std::mem::replace(&mut self.held().kept, aside.kept) {
             self.keep(answer);
         }
         if let Some(awaited) = aside.awaited {
@@ -249,39 +264,39 @@ impl Inbox {
     /// answer can overtake it.
     pub(crate) fn await_receipt(&mut self) -> u64 {
         let id = self.draw_ack();
-        self.receipt = Some((id, None));
+        self.held().receipt = Some((id, None));
         id
     }
 
     /// When the receipt came.
     pub(crate) fn take_receipt(&mut self) -> Option<At> {
-        let came = self.receipt?.1;
+        let receipt = &mut self.held.as_mut()?.receipt;
+        let came = (*receipt)?.1;
         if came.is_some() {
-            self.receipt = None;
+            *receipt = None;
         }
         came
     }
 
     /// Whether a namespace is connected.
     pub(crate) fn is_connected(&self, namespace: &str) -> bool {
-        self.namespaces.iter().any(|connected| connected == namespace)
+        let connected = self.namespaces.as_ref().map(|namespaces| &namespaces.connected);
+        connected.is_some_and(|connected| connected.iter().any(|connected| connected == namespace))
     }
 
     /// The server's text when it refused a namespace.
     pub(crate) fn take_refusal(&mut self) -> Option<String> {
-        self.refusal.take()
+        self.namespaces.as_mut()?.refusal.take()
     }
 
     /// The namespace the server has disconnected us from.
     pub(crate) fn take_dismissal(&mut self) -> Option<String> {
-        self.dismissal.take()
+        self.namespaces.as_mut()?.dismissal.take()
     }
 
     /// The session is gone: its namespaces with it.
     pub(crate) fn forget_session(&mut self) {
-        self.namespaces = Vec::new();
-        self.refusal = None;
-        self.dismissal = None;
+        self.namespaces = None;
     }
 
     fn offer_message(&mut self, text: &str, at: At) {
@@ -328,11 +343,23 @@ impl Inbox {
     }
 
     fn offer(&mut self, answer: AwaitedAnswer) {
-        push_bounded(&mut self.answers, answer);
+        push_bounded(&mut self.held().answers, answer);
     }
 
     fn keep(&mut self, answer: AwaitedAnswer) {
-        push_bounded(&mut self.kept, answer);
+        push_bounded(&mut self.held().kept, answer);
+    }
+
+    fn take_kept(&mut self) -> VecDeque<AwaitedAnswer> {
+        self.held.as_mut().map(|held| std::mem::take(&mut held.kept)).unwrap_or_default()
+    }
+
+    fn held(&mut self) -> &mut Held {
+        self.held.get_or_insert_default()
+    }
+
+    fn namespaces(&mut self) -> &mut Namespaces {
+        self.namespaces.get_or_insert_default()
     }
 }
 
@@ -378,119 +405,4 @@ fn count_reopened(recorder: &mut Recorder, opened: u64) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use sonagi_measure::stamp::Stamp;
-
-    fn event(inbox: &mut Inbox, recorder: &mut Recorder, data: &str) {
-        let incoming = Incoming::Event { namespace: "/", data, attachments: &[], ack: None };
-        inbox.receive(incoming, At(5), 9, 1, recorder);
-    }
-
-    #[test]
-    fn every_stamp_of_this_run_is_written_down_and_a_foreign_one_counted() {
-        let (mut inbox, mut recorder) = (Inbox::default(), Recorder::new(0, 1));
-        let mut text = String::new();
-        Stamp { run: 1, room: 2, sender: 3, number: 4 }.write(&mut text);
-        Stamp { run: 8, room: 2, sender: 3, number: 5 }.write(&mut text);
-        inbox.receive(Incoming::Websocket(WebsocketEvent::Text(&text)), At(5), 9, 1, &mut recorder);
-        let batch = recorder.ledger();
-        let seen: Vec<_> = batch.received.iter().map(|r| (r.at, r.member, r.room, r.number)).collect();
-        assert_eq!((seen.as_slice(), batch.foreign), ([(At(5), 9, 2, 4)].as_slice(), 1));
-    }
-
-    #[test]
-    fn an_acknowledgement_that_echoes_the_message_is_no_delivery() {
-        let (mut inbox, mut recorder) = (Inbox::default(), Recorder::new(0, 1));
-        let mut text = String::new();
-        Stamp { run: 1, room: 2, sender: 3, number: 4 }.write(&mut text);
-        let ack = Incoming::Ack { namespace: "/", id: 0, data: &format!("[\"{text}\"]"), attachments: &[] };
-        inbox.receive(ack, At(5), 9, 1, &mut recorder);
-        assert_eq!(recorder.ledger().received.len(), 0);
-    }
-
-    #[test]
-    fn an_awaited_event_is_told_from_others_and_its_argument_is_the_subject() {
-        let (mut inbox, mut recorder) = (Inbox::default(), Recorder::new(0, 1));
-        inbox.await_answer(AwaitedEvent::Event("pong".into()));
-        event(&mut inbox, &mut recorder, r#"["other",1]"#);
-        event(&mut inbox, &mut recorder, r#"["pong",{"a":1}]"#);
-        assert_eq!(inbox.take_answer().expect("it came").evidence().body(), r#"{"a":1}"#);
-        assert_eq!(inbox.take_answer(), None);
-    }
-
-    #[test]
-    fn a_message_that_came_before_its_expect_step_is_kept_for_it() {
-        let (mut inbox, mut recorder) = (Inbox::default(), Recorder::new(0, 1));
-        event(&mut inbox, &mut recorder, r#"["early",0]"#);
-        inbox.keep_all();
-        event(&mut inbox, &mut recorder, r#"["early",1,2]"#);
-        inbox.await_answer(AwaitedEvent::Event("early".into()));
-        assert_eq!(inbox.take_answer().expect("kept").evidence().body(), "[1,2]");
-        assert_eq!(inbox.take_answer(), None, "without expect steps nothing is kept");
-    }
-
-    #[test]
-    fn a_message_is_awaited_by_its_topic_and_counted_as_its_connection_counts() {
-        let (mut inbox, mut recorder) = (Inbox::default(), Recorder::new(0, 1));
-        inbox.begin_session(Counter::SseReceived);
-        inbox.await_answer(AwaitedEvent::Event("moved".into()));
-        for (topic, text) in [("other", "1"), ("moved", "{\"lat\":1}")] {
-            inbox.receive(Incoming::Message { topic, text }, At(5), 9, 1, &mut recorder);
-        }
-        let answer = inbox.take_answer().expect("it came");
-        assert_eq!((answer.evidence().body(), answer.evidence().arguments()), (r#"{"lat":1}"#, None));
-        assert_eq!(inbox.take_answer(), None);
-        let counters = recorder.take().counters;
-        let counted = [Counter::SseReceived, Counter::MessagesReceived, Counter::PollsReceived];
-        assert_eq!(counted.map(|counter| counters.get(counter)), [2, 2, 0]);
-    }
-
-    #[test]
-    fn the_receipt_that_is_awaited_is_told_from_others_and_hides_no_message() {
-        let (mut inbox, mut recorder) = (Inbox::default(), Recorder::new(0, 1));
-        inbox.await_answer(AwaitedEvent::Any);
-        let (first, awaited) = (inbox.await_receipt(), inbox.await_receipt());
-        for id in [&first.to_string(), "sub-1", "", "1 "] {
-            inbox.receive(Incoming::Receipt { id }, At(5), 9, 1, &mut recorder);
-            assert_eq!(inbox.take_receipt(), None, "{id}");
-        }
-        let message = Incoming::Message { topic: "/topic/a", text: "overtakes it" };
-        inbox.receive(message, At(6), 9, 1, &mut recorder);
-        inbox.receive(Incoming::Receipt { id: &awaited.to_string() }, At(7), 9, 1, &mut recorder);
-        assert_eq!((inbox.take_receipt(), inbox.take_receipt()), (Some(At(7)), None), "once");
-        assert_eq!(inbox.take_answer().map(|answer| answer.at), Some(At(6)));
-    }
-
-    #[test]
-    fn what_is_set_aside_waits_on_and_finds_what_came_meanwhile() {
-        let (mut inbox, mut recorder) = (Inbox::default(), Recorder::new(0, 1));
-        inbox.keep_all();
-        event(&mut inbox, &mut recorder, r#"["kept",0]"#);
-        inbox.await_answer(AwaitedEvent::Event("missed".into()));
-        let aside = inbox.set_aside();
-        inbox.await_answer(AwaitedEvent::Any);
-        event(&mut inbox, &mut recorder, r#"["joined",1]"#);
-        event(&mut inbox, &mut recorder, r#"["missed",2]"#);
-        assert_eq!(inbox.take_answer().expect("it came").evidence().body(), "1", "nothing from before");
-        inbox.stop_awaiting();
-        inbox.put_back(aside);
-        assert_eq!(inbox.take_answer().expect("it came meanwhile").evidence().body(), "2");
-        inbox.stop_awaiting();
-        inbox.await_answer(AwaitedEvent::Event("kept".into()));
-        assert_eq!(inbox.take_answer().expect("kept all the while").evidence().body(), "0");
-    }
-
-    #[test]
-    fn however_large_the_burst_no_more_than_the_limit_is_kept() {
-        let (mut inbox, mut recorder) = (Inbox::default(), Recorder::new(0, 1));
-        inbox.keep_all();
-        inbox.await_answer(AwaitedEvent::Any);
-        for _ in 0..3 * KEPT_MESSAGES {
-            event(&mut inbox, &mut recorder, r#"["noise"]"#);
-        }
-        inbox.stop_awaiting();
-        event(&mut inbox, &mut recorder, r#"["more"]"#);
-        assert_eq!(inbox.kept.len(), KEPT_MESSAGES);
-    }
-}
+mod tests;

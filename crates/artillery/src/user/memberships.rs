@@ -107,13 +107,14 @@ impl User {
         if let Some(reconnect_plan) = &mut self.reconnect_plan {
             reconnect_plan.left(room.id);
         }
-        if self.memberships().leave(room.id) {
+        if self.memberships.as_mut().is_some_and(|memberships| memberships.leave(room.id)) {
             let left = Left { member: self.values.member, room: room.id, at: self.now(), interrupted: false };
             let mut recorder = self.shard.recorder.borrow_mut();
             recorder.ledger().left.push(left);
             recorder.ledger().gone.push(left);
         }
-        self.values.room = self.memberships().joined.last().cloned();
+        self.values.room =
+            self.memberships.as_ref().and_then(|memberships| memberships.joined.last().cloned());
     }
 
     /// Nothing sent from `now` on is owed to the user, unless it comes back and resumes.

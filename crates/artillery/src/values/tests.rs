@@ -112,7 +112,7 @@ fn what_changed_since_the_last_call_is_noted_once() {
 }
 
 fn turns(count: u64, element: Option<Value>) -> LoopValues {
-    LoopValues { count, element }
+    LoopValues { count, element: element.map(Box::new) }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::recorded::{header, record_second, timing};
 use crate::support::repository;
-use sonagi_artillery::names::{Measured, Metrics, failure, figures, stem};
+use sonagi_artillery::names::{Measured, Metrics, NAMING, failure, stem};
 use sonagi_measure::At;
 use sonagi_measure::ledger::Rules;
 use sonagi_measure::metrics::MetricStore;
@@ -101,7 +101,11 @@ fn functions_that_fail_count_by_their_message_and_not_for_their_endpoint() {
     assert_eq!(metrics.counters["errors.50 % off."], 7.0);
     assert_eq!(metrics.counters["errors.a=b\nc"], 7.0);
     assert!(!metrics.counters.contains_key("errors.function failed"));
-    assert_eq!(figures(&whole).measured["errors.function_failed"], 14.0, "our own name counts all of them");
+    assert_eq!(
+        (NAMING.figures)(&whole).measured["errors.function_failed"],
+        14.0,
+        "our own name counts all of them"
+    );
 }
 
 #[test]
@@ -138,7 +142,7 @@ fn who_completed_and_failed_is_told_as_it_is_counted_there() {
 #[test]
 fn thresholds_read_the_same_names() {
     let (_, whole) = parts();
-    let names = figures(&whole).measured;
+    let names = (NAMING.figures)(&whole).measured;
     assert_eq!(names["http.response_time.5xx.count"], 7.0);
     assert_eq!(names["plugins.metrics-by-endpoint.response_time./users.count"], 77.0);
     let score = whole.plugins.apdex.unwrap().score.unwrap();
@@ -158,7 +162,7 @@ fn a_threshold_may_ask_for_every_number_of_a_summary() {
         totals.absorb(vec![record], At((second + 1) * 1_000_000_000), process);
     }
     totals.close(At(3_200_000_000));
-    let names = figures(&totals.summary().beside(Service::default())).measured;
+    let names = (NAMING.figures)(&totals.summary().beside(Service::default())).measured;
     for name in ["generator.cpu_wait_s", "generator.cpu_pressure", "statuses.codes.500", "users.wanted"] {
         assert!(names.contains_key(name), "{name} of {names:?}");
     }
@@ -199,7 +203,7 @@ fn a_threshold_on_failed_users_takes_the_place_of_the_rule_that_none_may_fail() 
 
 /// A run whose thresholds have Artillery's names.
 fn named(header: &Header) -> Totals {
-    Totals::new(header, Rules::default(), MetricStore::default()).naming(figures)
+    Totals::new(header, Rules::default(), MetricStore::default()).naming(NAMING)
 }
 
 /// What a threshold comes to in a run in which nothing happened.

@@ -4,11 +4,12 @@ use serde_json::{Value, json};
 use sonagi_artillery::report::{self as artillery, Periods};
 use sonagi_measure::At;
 use sonagi_measure::ledger::Rules;
-use sonagi_measure::metrics::MetricStore;
+use sonagi_measure::metrics::{AutomaticTags, Kind, MetricStore, Registry, Sampler, Unit};
 use sonagi_measure::outcome::{Operation, OperationId, OperationKind, Outcome, Timing};
-use sonagi_measure::recorder::{Counter, Recorder};
+use sonagi_measure::recorder::{Counter, Record, Recorder};
 use sonagi_measure::summary::Summary;
 use sonagi_measure::totals::{Header, Totals};
+use std::sync::Arc;
 
 #[test]
 fn the_artillery_summary_has_its_names_padded_with_dots_and_no_others() {
@@ -224,6 +225,39 @@ fn a_period_is_ten_seconds_of_the_clock_and_only_those_with_something_in_them_ar
     assert_eq!(report["aggregate"]["rates"]["http.request_rate"], 2.9, "102 in 35 s");
     assert_eq!(report["aggregate"]["period"], ms(40));
     assert_eq!(report["intermediate"][0]["summaries"]["http.response_time"]["p95"], 2);
+}
+
+#[test]
+fn a_period_tells_operations_with_tags_apart_as_the_aggregate_does() {
+    let registry = Arc::new(Registry::default());
+    let times = registry.add_partial("http.response_time", Kind::Trend, Unit::Milliseconds).unwrap();
+    let failed = registry.add_partial("vusers.failed", Kind::Counter, Unit::Number).unwrap();
+    let (slow, lost) = ("http.response_time{page:list}", "vusers.failed{page:list}");
+    registry.submetric(slow).unwrap();
+    registry.submetric(lost).unwrap();
+    let header = Header { started: "2026-11-20T10:00:07Z".into(), shards: 1, ..Header::default() };
+    let mut totals = Totals::new(&header, Rules::default(), MetricStore::new(Arc::clone(&registry)));
+    let mut recorder = Recorder::new(0, 0);
+    let mut sampler = Sampler::new(registry, |_| &[], AutomaticTags::default(), false);
+    let tags = sampler.tags().with("page", "list");
+    let mut periods = Periods::default();
+    periods.began(&header);
+    for second in 0..5_i64 {
+        let begin = At(second * SECOND);
+        sampler.observe(times, second as f64, &tags, begin);
+        sampler.observe(failed, 1.0, &tags, begin);
+        let record = Record { metrics: sampler.take(), ..recorder.take() };
+        periods.second(&totals.absorb(vec![record], begin.plus(SECOND), Default::default()));
+    }
+    let report = periods.document(&totals.summary());
+    let told = |part: &Value| {
+        let times = &part["summaries"][slow];
+        (times["count"].clone(), times["max"].clone(), part["counters"][lost].clone())
+    };
+    // 10:00:07 to 10:00:12: three seconds and two.
+    assert_eq!(told(&report["intermediate"][0]), (json!(3), json!(2), json!(3)));
+    assert_eq!(told(&report["intermediate"][1]), (json!(2), json!(4), json!(2)));
+    assert_eq!(told(&report["aggregate"]), (json!(5), json!(4), json!(5)));
 }
 
 #[test]

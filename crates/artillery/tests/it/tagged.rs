@@ -30,8 +30,8 @@ fn run(path: &Path, threshold: Threshold) -> (Summary, Vec<Judged>) {
     let submetrics = registry.submetrics().iter().map(|one| one.name.to_string()).collect();
     let header = Header { submetrics, thresholds: vec![threshold], ..header() };
     let mut ended_by = Vec::new();
-    let mut totals = Totals::new(&header, Rules::default(), MetricStore::new(Arc::clone(&registry)))
-        .naming(names::figures);
+    let mut totals =
+        Totals::new(&header, Rules::default(), MetricStore::new(Arc::clone(&registry))).naming(names::NAMING);
     let mut writer = Writer::create(path, &header).unwrap();
     let mut shard = Recorder::sharing(header.operations.len(), header.scenarios.len(), registry);
     let tags = vec![("page".to_owned(), "list".to_owned()), ("team".to_owned(), "a".to_owned())];
@@ -65,7 +65,7 @@ fn run(path: &Path, threshold: Threshold) -> (Summary, Vec<Judged>) {
 
 /// The run in a folder.
 fn read(path: &Path) -> Summary {
-    folder::read(path, names::figures).unwrap()
+    folder::read(path, names::NAMING).unwrap()
 }
 
 #[test]

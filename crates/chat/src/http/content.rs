@@ -15,11 +15,11 @@ use tokio::net::TcpStream;
 #[derive(Default)]
 pub(crate) struct Content {
     bytes: Bytes,
-    kind: Kind,
+    kind: ContentKind,
 }
 
 #[derive(Default)]
-enum Kind {
+enum ContentKind {
     #[default]
     Whole,
     /// Somebody waits to hear that the connection took it.
@@ -48,21 +48,21 @@ pub(crate) type Handover = Box<dyn FnOnce(TcpStream, Bytes) + Send>;
 impl Content {
     /// An answer that somebody must know the fate of.
     pub(crate) fn promised(bytes: impl Into<Bytes>, promise: impl Promise + 'static) -> Content {
-        Content { bytes: bytes.into(), kind: Kind::Promised(Box::new(promise)) }
+        Content { bytes: bytes.into(), kind: ContentKind::Promised(Box::new(promise)) }
     }
 
     pub(crate) fn streamed(parts: impl Parts + 'static) -> Content {
-        Content { bytes: Bytes::new(), kind: Kind::Streamed(Box::new(parts)) }
+        Content { bytes: Bytes::new(), kind: ContentKind::Streamed(Box::new(parts)) }
     }
 
     pub(crate) fn handed(handover: Handover) -> Content {
-        Content { bytes: Bytes::new(), kind: Kind::Handed(handover) }
+        Content { bytes: Bytes::new(), kind: ContentKind::Handed(handover) }
     }
 
     /// The socket's next owner, if it leaves hyper.
     pub(crate) fn hand_over(&mut self) -> Option<Handover> {
         match std::mem::take(&mut self.kind) {
-            Kind::Handed(handover) => Some(handover),
+            ContentKind::Handed(handover) => Some(handover),
             kind => {
                 self.kind = kind;
                 None
@@ -73,7 +73,7 @@ impl Content {
 
 impl From<Bytes> for Content {
     fn from(bytes: Bytes) -> Content {
-        Content { bytes, kind: Kind::Whole }
+        Content { bytes, kind: ContentKind::Whole }
     }
 }
 
@@ -86,9 +86,9 @@ impl Body for Content {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let bytes = match &mut self.kind {
-            Kind::Streamed(parts) => ready!(parts.poll(cx)).unwrap_or_default(),
+            ContentKind::Streamed(parts) => ready!(parts.poll(cx)).unwrap_or_default(),
             _ => {
-                if let Kind::Promised(promise) = std::mem::take(&mut self.kind) {
+                if let ContentKind::Promised(promise) = std::mem::take(&mut self.kind) {
                     promise.kept();
                 }
                 std::mem::take(&mut self.bytes)
@@ -98,12 +98,12 @@ impl Body for Content {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.bytes.is_empty() && !matches!(self.kind, Kind::Streamed(_))
+        self.bytes.is_empty() && !matches!(self.kind, ContentKind::Streamed(_))
     }
 
     fn size_hint(&self) -> SizeHint {
         match self.kind {
-            Kind::Streamed(_) => SizeHint::new(),
+            ContentKind::Streamed(_) => SizeHint::new(),
             _ => SizeHint::with_exact(self.bytes.len() as u64),
         }
     }

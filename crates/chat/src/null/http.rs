@@ -49,7 +49,7 @@ pub(crate) async fn serve(stream: TcpStream, from: SocketAddr, slot: Arc<Slot>, 
         written: 0,
         body: 0,
         read_at: None,
-        stage: Stage::Open,
+        stage: AnswerStage::Open,
     };
     let end = poll_fn(|cx| talk.poll(cx)).await;
     let (stream, rest) = (talk.stream, talk.input);
@@ -61,15 +61,15 @@ pub(crate) async fn serve(stream: TcpStream, from: SocketAddr, slot: Arc<Slot>, 
     }
 }
 
-async fn upgraded(stream: TcpStream, first: Bytes, kind: Kind, slot: Arc<Slot>, null: Arc<Null>) {
+async fn upgraded(stream: TcpStream, first: Bytes, kind: SocketKind, slot: Arc<Slot>, null: Arc<Null>) {
     let hub = &null.hub;
     hub.metrics.websocket.add(1);
     match kind {
-        Kind::Echo => {
+        SocketKind::Echo => {
             let echo = echo::echoing(hub);
             carry(stream, first, echo::ECHO_MESSAGE, echo, hub.clone()).await;
         }
-        Kind::Room(name) => {
+        SocketKind::Room(name) => {
             let limits = &hub.config.limits;
             let member = rooms::NullMember::join(
                 upgrade::newcomer(hub, limits.queue_bytes, slot.source),
@@ -78,7 +78,9 @@ async fn upgraded(stream: TcpStream, first: Bytes, kind: Kind, slot: Arc<Slot>, 
             );
             carry(stream, first, limits.max_payload, member, hub.clone()).await;
         }
-        Kind::Flood { bytes, batch } => flood::Flood::new(stream, bytes, batch, hub.clone()).run().await,
+        SocketKind::Flood { bytes, batch } => {
+            flood::Flood::new(stream, bytes, batch, hub.clone()).run().await;
+        }
     }
     hub.metrics.websocket.sub(1);
     drop(slot);
@@ -88,10 +90,10 @@ async fn upgraded(stream: TcpStream, first: Bytes, kind: Kind, slot: Arc<Slot>, 
 enum End {
     Closed,
     Hyper,
-    WebSocket(Kind),
+    WebSocket(SocketKind),
 }
 
-enum Kind {
+enum SocketKind {
     Echo,
     Room(String),
     Flood { bytes: usize, batch: usize },
@@ -108,10 +110,10 @@ struct Talk {
     body: u64,
     /// When the newest input came, once somebody has asked.
     read_at: Option<Instant>,
-    stage: Stage,
+    stage: AnswerStage,
 }
 
-enum Stage {
+enum AnswerStage {
     Open,
     /// Answered at `due`, and until then nothing more is read.
     Waiting {
@@ -151,19 +153,19 @@ impl Talk {
                 Poll::Pending => return Poll::Pending,
             }
             match &mut self.stage {
-                Stage::Ending(end) => return Poll::Ready(end.take().unwrap_or(End::Closed)),
-                Stage::Answered { read, keep } => {
+                AnswerStage::Ending(end) => return Poll::Ready(end.take().unwrap_or(End::Closed)),
+                AnswerStage::Answered { read, keep } => {
                     self.null.answered_after(*read);
                     if !*keep {
                         return Poll::Ready(End::Closed);
                     }
-                    self.stage = Stage::Open;
+                    self.stage = AnswerStage::Open;
                     self.resume();
                     continue;
                 }
-                Stage::Waiting { read, due, asked, keep } => {
+                AnswerStage::Waiting { read, due, asked, keep } => {
                     if Instant::now() >= *due {
-                        self.stage = Stage::Answered { read: *read, keep: *keep };
+                        self.stage = AnswerStage::Answered { read: *read, keep: *keep };
                         self.ok();
                         continue;
                     }
@@ -172,7 +174,7 @@ impl Talk {
                     }
                     return Poll::Pending;
                 }
-                Stage::Open => {}
+                AnswerStage::Open => {}
             }
             match self.read(cx) {
                 Poll::Ready(true) => {}
@@ -231,7 +233,7 @@ impl Talk {
     /// Answers as many requests as are whole, and returns the bytes it is done with.
     fn take(&mut self, bytes: &[u8]) -> usize {
         let mut at = 0;
-        while at < bytes.len() && matches!(self.stage, Stage::Open) {
+        while at < bytes.len() && matches!(self.stage, AnswerStage::Open) {
             if self.body > 0 {
                 let part = self.body.min((bytes.len() - at) as u64);
                 self.body -= part;
@@ -242,7 +244,7 @@ impl Talk {
             match Head::parse(&bytes[at..], &mut headers) {
                 Ok(Some(head)) => {
                     if head.special || is_full(head.path) {
-                        self.stage = Stage::Ending(Some(End::Hyper));
+                        self.stage = AnswerStage::Ending(Some(End::Hyper));
                         break;
                     }
                     at += head.size;
@@ -264,7 +266,7 @@ impl Talk {
                 return self.refuse("400 Bad Request", WAITS);
             };
             let read = *self.read_at.get_or_insert_with(Instant::now);
-            self.stage = Stage::Waiting { read, due: read + wait, asked: false, keep: head.keep };
+            self.stage = AnswerStage::Waiting { read, due: read + wait, asked: false, keep: head.keep };
             return;
         }
         if head.path.starts_with("/ws/") {
@@ -281,7 +283,7 @@ impl Talk {
             _ => self.ok(),
         }
         if !head.keep {
-            self.stage = Stage::Ending(None);
+            self.stage = AnswerStage::Ending(None);
         }
     }
 
@@ -306,11 +308,11 @@ impl Talk {
              {length}\r\n\r\n{why}"
         );
         self.output.extend_from_slice(answer.as_bytes());
-        self.stage = Stage::Ending(None);
+        self.stage = AnswerStage::Ending(None);
     }
 
     fn upgrade(&mut self, head: &Head<'_>) {
-        let Some(kind) = Kind::of(head.path, head.query) else {
+        let Some(kind) = SocketKind::of(head.path, head.query) else {
             return self.refuse(
                 "404 Not Found",
                 "the WebSockets are /ws/echo, /ws/room/NAME and /ws/flood?bytes=86&batch=64",
@@ -325,7 +327,7 @@ impl Talk {
              {accept}\r\n\r\n"
         );
         self.output.extend_from_slice(answer.as_bytes());
-        self.stage = Stage::Ending(Some(End::WebSocket(kind)));
+        self.stage = AnswerStage::Ending(Some(End::WebSocket(kind)));
     }
 }
 
@@ -334,18 +336,18 @@ fn is_full(path: &str) -> bool {
     matches!(path, "/ws" | "/socket.io" | "/socket.io/" | "/auth/login" | "/api/auth/login" | "/metrics")
 }
 
-impl Kind {
-    fn of(path: &str, query: &str) -> Option<Kind> {
+impl SocketKind {
+    fn of(path: &str, query: &str) -> Option<SocketKind> {
         match path {
-            "/ws/echo" => Some(Kind::Echo),
-            "/ws/flood" => Some(Kind::Flood {
+            "/ws/echo" => Some(SocketKind::Echo),
+            "/ws/flood" => Some(SocketKind::Flood {
                 bytes: number(query, "bytes", 86, flood::BYTES)?,
                 batch: number(query, "batch", 64, flood::BATCH)?,
             }),
             _ => path
                 .strip_prefix("/ws/room/")
                 .filter(|name| !name.is_empty())
-                .map(|name| Kind::Room(name.into())),
+                .map(|name| SocketKind::Room(name.into())),
         }
     }
 }

@@ -93,14 +93,6 @@ impl SocketHandler for NullMember {
         self.peer.outbox.close(Close::Violation(1003));
     }
 
-    fn heard(&mut self) {
-        self.peer.deadlines.answered(self.hub.now(), &self.hub.config.limits);
-    }
-
-    fn farewell(&self, _: Close) -> Option<&'static str> {
-        None
-    }
-
     fn closing(&mut self) {
         let mut state = lock(&self.room.state);
         // Earlier messages are still for a leaving member.

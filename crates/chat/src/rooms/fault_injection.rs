@@ -37,10 +37,10 @@ pub(crate) struct HeldCopies {
 struct HeldCopy {
     receiver: Arc<Member>,
     ticket: u64,
-    kind: Kind,
+    kind: HeldKind,
 }
 
-enum Kind {
+enum HeldKind {
     /// Waits for a later copy to overtake it.
     Held(Spare),
     /// Wait for their time, in order.
@@ -54,10 +54,10 @@ impl HeldCopy {
     /// Queues what waits, in order: a held copy was then not reordered, a late one was delayed.
     fn release(self, delivered: &mut Delivered, metrics: &Metrics) {
         match self.kind {
-            Kind::Held((seq, copy)) => {
+            HeldKind::Held((seq, copy)) => {
                 self.receiver.push(seq, &copy, delivered);
             }
-            Kind::Late { copies, .. } => {
+            HeldKind::Late { copies, .. } => {
                 for (at, (seq, copy)) in copies.iter().enumerate() {
                     if self.receiver.push(*seq, copy, delivered) && at == 0 {
                         metrics.planted.delay.add(1);
@@ -249,11 +249,11 @@ impl Pass<'_> {
             Draw::Delay => {
                 let copies = VecDeque::from([(seq, frame.clone())]);
                 let due = self.now + self.injector.plan.delay_by;
-                self.wait(held_copies, pair, member, Kind::Late { copies, bytes: frame.len() }, due);
+                self.wait(held_copies, pair, member, HeldKind::Late { copies, bytes: frame.len() }, due);
             }
             Draw::Reorder => {
                 let due = self.now + self.injector.plan.hold;
-                self.wait(held_copies, pair, member, Kind::Held((seq, frame.clone())), due);
+                self.wait(held_copies, pair, member, HeldKind::Held((seq, frame.clone())), due);
             }
             Draw::Leak => return member.push(seq, frame, delivered),
         }
@@ -302,7 +302,7 @@ impl Pass<'_> {
     ) {
         let Some(held_copy) = held_copies.waiting.get_mut(&pair) else { return };
         match &mut held_copy.kind {
-            Kind::Late { copies, bytes } => {
+            HeldKind::Late { copies, bytes } => {
                 copies.push_back((seq, frame.clone()));
                 *bytes += frame.len();
                 if *bytes <= self.injector.line_bytes {
@@ -312,7 +312,7 @@ impl Pass<'_> {
                     held_copy.release(&mut self.delivered, self.metrics);
                 }
             }
-            Kind::Held(held) => {
+            HeldKind::Held(held) => {
                 let (late, held) = held.clone();
                 held_copies.waiting.remove(&pair);
                 let delivered = &mut self.delivered;
@@ -328,7 +328,7 @@ impl Pass<'_> {
         held_copies: &mut HeldCopies,
         pair: Pair,
         receiver: &Arc<Member>,
-        kind: Kind,
+        kind: HeldKind,
         due: Instant,
     ) {
         let injector = &mut *self.injector;

@@ -335,7 +335,7 @@ impl Session {
         } else {
             probe.outbox.close(Close::Normal);
         }
-        Socket { session: self.clone(), io: io.clone(), base64, stage: Stage::Probing(probe) }
+        Socket { session: self.clone(), io: io.clone(), base64, stage: UpgradeStage::Probing(probe) }
     }
 
     /// The WebSocket takes over; false when the session has ended meanwhile.
@@ -361,10 +361,10 @@ pub(crate) struct Socket {
     pub(crate) session: Arc<Session>,
     pub(crate) io: Arc<EngineIo>,
     base64: bool,
-    stage: Stage,
+    stage: UpgradeStage,
 }
 
-enum Stage {
+enum UpgradeStage {
     Probing(Arc<Peer>),
     /// `2probe` has been answered.
     Probed(Arc<Peer>),
@@ -374,37 +374,37 @@ enum Stage {
 impl Socket {
     /// The WebSocket of a session that was opened by it.
     pub(crate) fn carrying(session: Arc<Session>, io: Arc<EngineIo>) -> Socket {
-        Socket { session, io, base64: false, stage: Stage::Carrying }
+        Socket { session, io, base64: false, stage: UpgradeStage::Carrying }
     }
 
     fn packet(&mut self, packet: &Packet<'_>) {
         match &self.stage {
-            Stage::Carrying => {
+            UpgradeStage::Carrying => {
                 if self.session.receive(packet, &self.io).is_err() {
                     self.session.fail(&self.io);
                 }
             }
-            Stage::Probing(probe) if matches!(packet, Packet::Ping(text) if text == "probe") => {
+            UpgradeStage::Probing(probe) if matches!(packet, Packet::Ping(text) if text == "probe") => {
                 probe.outbox.push(websocket::shared(Opcode::Text, b"3probe"));
                 self.session.peer.outbox.polls(Polls::Hurry);
-                self.stage = Stage::Probed(probe.clone());
+                self.stage = UpgradeStage::Probed(probe.clone());
             }
-            Stage::Probed(probe) if *packet == Packet::Upgrade => {
+            UpgradeStage::Probed(probe) if *packet == Packet::Upgrade => {
                 if self.session.adopt(probe, self.base64, &self.io) {
-                    self.stage = Stage::Carrying;
+                    self.stage = UpgradeStage::Carrying;
                 } else {
                     probe.outbox.close(Close::Normal);
                 }
             }
-            Stage::Probing(_) | Stage::Probed(_) => self.breach(),
+            UpgradeStage::Probing(_) | UpgradeStage::Probed(_) => self.breach(),
         }
     }
 
     /// Handles a text that is no packet, or none for now.
     fn breach(&self) {
         match &self.stage {
-            Stage::Carrying => self.session.fail(&self.io),
-            Stage::Probing(probe) | Stage::Probed(probe) => {
+            UpgradeStage::Carrying => self.session.fail(&self.io),
+            UpgradeStage::Probing(probe) | UpgradeStage::Probed(probe) => {
                 self.io.hub.metrics.violations.add(1);
                 probe.outbox.close(Close::BadPacket);
             }
@@ -415,8 +415,8 @@ impl Socket {
 impl SocketHandler for Socket {
     fn peer(&self) -> &Arc<Peer> {
         match &self.stage {
-            Stage::Probing(probe) | Stage::Probed(probe) => probe,
-            Stage::Carrying => &self.session.peer,
+            UpgradeStage::Probing(probe) | UpgradeStage::Probed(probe) => probe,
+            UpgradeStage::Carrying => &self.session.peer,
         }
     }
 
@@ -438,17 +438,17 @@ impl SocketHandler for Socket {
     }
 
     fn is_settled(&self) -> bool {
-        matches!(self.stage, Stage::Carrying)
+        matches!(self.stage, UpgradeStage::Carrying)
     }
 
-    fn heard(&mut self) {
+    fn heard(&mut self, _: &Hub) {
         // A session lives by its pongs; the probe needs no ping in its short time.
     }
 
     fn farewell(&self, why: Close) -> Option<&'static str> {
         // To the official clients it means that they are not wanted back: they would neither reconnect nor recover.
         let is_final = matches!(why, Close::BadPacket | Close::Normal);
-        (is_final && matches!(self.stage, Stage::Carrying)).then_some("41")
+        (is_final && matches!(self.stage, UpgradeStage::Carrying)).then_some("41")
     }
 
     fn leaving(&mut self, _: &Hub) {
@@ -459,8 +459,8 @@ impl SocketHandler for Socket {
 
     fn closing(&mut self) {
         match &self.stage {
-            Stage::Carrying => self.session.end(Close::Normal, &self.io),
-            Stage::Probing(probe) | Stage::Probed(probe) => {
+            UpgradeStage::Carrying => self.session.end(Close::Normal, &self.io),
+            UpgradeStage::Probing(probe) | UpgradeStage::Probed(probe) => {
                 probe.outbox.close(Close::Normal);
                 let mut slot = lock(&self.session.probe);
                 if slot.as_ref().is_some_and(|there| Arc::ptr_eq(there, probe)) {

@@ -28,6 +28,7 @@ use std::sync::Arc;
 pub(crate) use conversation::Conversation;
 
 use crate::connection::outbox::Close;
+use crate::hub::Hub;
 use crate::rooms::peer::Peer;
 use crate::transports::websocket::connection::SocketHandler;
 
@@ -49,12 +50,8 @@ impl SocketHandler for StompSocket {
         self.conversation.feed(bytes);
     }
 
-    fn heard(&mut self) {
+    fn heard(&mut self, _: &Hub) {
         self.conversation.heard();
-    }
-
-    fn farewell(&self, _: Close) -> Option<&'static str> {
-        None
     }
 
     fn closing(&mut self) {

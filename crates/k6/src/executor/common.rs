@@ -1,4 +1,4 @@
-//! What all shards of a scenario share while it runs: counters, and who hands arrivals to whom.
+//! The state that all shards of a scenario share while it runs: counters, and who hands arrivals to whom.
 
 use super::plan::{Course, Plan};
 use super::stop::Abort;
@@ -48,7 +48,7 @@ pub struct Common {
     pub hard_end: At,
     /// How many iterations it has, if its executor counts them.
     total: Option<u64>,
-    /// What is not done in the regular time is given up, and the scenario is as done as it will be.
+    /// Iterations that are not done in the regular time are given up, and the scenario counts as done then.
     is_timed: bool,
     /// Iterations given a number.
     pub(super) numbered: AtomicU64,
@@ -79,7 +79,7 @@ pub(super) struct Dispatch {
     pub shards: Vec<Desk>,
 }
 
-/// What other shards may touch of one.
+/// The part of a shard that other shards may touch.
 #[derive(Debug, Default)]
 #[repr(align(128))] // not two shards' on one cache line, which both would write all the time
 pub(super) struct Desk {

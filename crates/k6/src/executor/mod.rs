@@ -26,9 +26,9 @@ use std::fmt;
 use std::future::Future;
 use std::rc::Rc;
 
-/// What gives out virtual users; one per shard. Users come back to it and are reused by other scenarios.
+/// A pool that gives out virtual users; one per shard. Users come back to it, and other scenarios reuse them.
 pub trait Pool: 'static {
-    /// What it gives out.
+    /// The type of its users.
     type Vu: Vu;
     /// One that is initialised and idle.
     fn take(&self) -> Option<Self::Vu>;
@@ -44,7 +44,7 @@ pub trait Vu: 'static {
     fn iterate(&mut self, iteration: Iteration) -> impl Future<Output = Over>;
 }
 
-/// What a virtual user is to do.
+/// The task of a virtual user.
 ///
 /// How many iterations of this scenario the user has done before is not said: only the user knows, for it may have been
 /// given back and taken again.

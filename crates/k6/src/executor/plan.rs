@@ -13,7 +13,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Duration;
 
-/// What is known of a test's execution before it begins.
+/// The plan of a test's execution, known before it begins.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// How many threads share the test.
@@ -24,7 +24,7 @@ pub struct Plan {
     pub possible_vus: u64,
     /// When the last user is given back at the latest, from the test's beginning.
     pub longest: Duration,
-    /// As in the options.
+    /// The scenarios, as the options have them.
     pub scenarios: Vec<Course>,
 }
 
@@ -59,7 +59,7 @@ impl Plan {
         (shard as u64..self.planned_vus).step_by(self.shards)
     }
 
-    /// What is printed before a test: one line about all scenarios, and one each.
+    /// The lines printed before a test: one about all scenarios, and one each.
     pub fn lines(&self, scenarios: &[Scenario]) -> Vec<String> {
         let many = if scenarios.len() == 1 { "" } else { "s" };
         let head = format!(

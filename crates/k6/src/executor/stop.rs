@@ -52,7 +52,7 @@ impl Abort {
         self.control.stop();
     }
 
-    /// What the kernel stops a run by.
+    /// The control by which the kernel stops a run.
     pub(crate) fn control(&self) -> &Control {
         &self.control
     }
@@ -62,7 +62,7 @@ impl Abort {
         self.control.is_stopping()
     }
 
-    /// What was said first; the kernel stops a run for one reason only.
+    /// The first reason given; the kernel stops a run for one reason only.
     pub fn why(&self) -> Option<&Reason> {
         self.asked().then(|| self.why.get_or_init(|| Reason::Unread))
     }

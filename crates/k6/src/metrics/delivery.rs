@@ -1,9 +1,10 @@
-//! What the ledger counts, as metrics: there once a script imports `k6/x/sonagi`.
+//! The ledger's counts as metrics; they exist once a script imports `k6/x/sonagi`.
 
 use super::Kind::{Counter, Rate, Trend};
 use super::Unit::{Milliseconds, Number};
 use super::{Kind, Unit};
 use sonagi_measure::ledger::Counts;
+use sonagi_measure::thresholds::Subject;
 
 /// Owed copies: whether they arrived.
 pub(crate) const RATIO: &str = "sonagi_delivery";
@@ -36,6 +37,17 @@ pub(crate) const ALWAYS: [&str; 5] =
 /// Whether it is one of them.
 pub(crate) fn is_one(name: &str) -> bool {
     METRICS.iter().any(|(known, ..)| *known == name)
+}
+
+/// The fault of deliveries that a metric counts, if it counts one.
+pub(crate) fn subject(name: &str) -> Option<Subject> {
+    match name {
+        "sonagi_lost" | RATIO => Some(Subject::Lost),
+        "sonagi_leaked" => Some(Subject::Leaked),
+        "sonagi_duplicate" => Some(Subject::Duplicate),
+        "sonagi_reordered" => Some(Subject::Reordered),
+        _ => None,
+    }
 }
 
 /// The counters by name. What is owed counts when it has arrived or is lost: until then it may turn out not to have

@@ -32,7 +32,7 @@ use std::rc::Rc;
 use crate::vu::Vu;
 use binding::BuiltinObjects;
 use files::CommonFiles;
-use globals::Timers;
+use globals::ScriptTimers;
 use http::{HttpState, ResponseClass};
 use k6::execution::ExecutionState;
 
@@ -42,7 +42,7 @@ pub(crate) use globals::{environment, globals};
 #[inline(never)]
 pub(crate) fn end_iteration(_: &Ctx<'_>, vu: &Rc<Vu>) {
     vu.events.end(vu);
-    if let Some(timers) = vu.known_module_state::<Timers>() {
+    if let Some(timers) = vu.known_module_state::<ScriptTimers>() {
         timers.forget(&vu.shard);
     }
     if let Some(http) = vu.known_module_state::<HttpState>() {

@@ -123,10 +123,23 @@ pub const FLAGS: &[Flag] = &[
         flag(
             "out",
             Many("OUTPUT"),
-            "Write samples: json=FILE or csv=FILE; a file whose name ends in .gz is compressed.",
+            "Write samples: json=FILE or csv=FILE; a file whose name ends in .gz is compressed. web-dashboard serves \
+             the page.",
         ),
     ),
     flag("runs", One("DIR"), "Write a run folder into this folder, for sonagi report (Sonagi's own flag)."),
+    flag(
+        "page",
+        Perhaps("WHEN", "run"),
+        "Show the test live on a page in the browser; keep: also after it, until Ctrl-C (Sonagi's own flag).",
+    ),
+    flag("page-listen", One("ADDRESS"), "Serve the page there [127.0.0.1:5665] (Sonagi's own flag)."),
+    flag(
+        "report",
+        One("FILE"),
+        "Write the test as a page that needs nothing but itself (Sonagi's own flag).",
+    ),
+    flag("plot", Switch, "Print latencies and rate as a small plot below the summary (Sonagi's own flag)."),
     or(
         "K6_SECRET_SOURCE",
         flag("secret-source", Many("SOURCE"), "Secrets for k6/secrets: file=FILE or mock=NAME=VALUE,…"),

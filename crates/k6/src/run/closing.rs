@@ -97,7 +97,7 @@ impl Collector<'_, '_> {
         }
     }
 
-    /// What `handleSummary` wants written where; None: it says nothing, and the summary is told as it is without it.
+    /// The files that `handleSummary` returns; None: it returns nothing, and the summary is shown as it is without it.
     pub(super) fn handled(&mut self, summary: &Summary, run: &sonagi_engine::Options) -> Option<Files> {
         if !self.test.has("handleSummary") || self.test.asked.no_summary {
             return None;
@@ -132,7 +132,7 @@ impl Collector<'_, '_> {
     }
 }
 
-/// What is said where a script's own summary cannot be told.
+/// The log line for a script's own summary that cannot be made.
 pub(super) const UNHANDLED: &str = "failed to handle the end-of-test summary";
 
 /// Names of files and what is to be in them; one that cannot be written spoils all of them.

@@ -4,7 +4,7 @@
 use serde_json::Value;
 use sonagi_engine::{Collect, LogLine, RunEvent, SinkThread};
 use sonagi_measure::At;
-use sonagi_measure::ledger::{Arrival, Counts};
+use sonagi_measure::ledger::{Arrival, Counts, RoomId};
 use sonagi_measure::recorder::Record;
 use sonagi_measure::summary::{Conclusion, Summary as RunSummary};
 use sonagi_measure::totals::{Follow, Totals};
@@ -31,7 +31,7 @@ use crate::vu::Phase;
 /// Samples that may wait for an output that is written more slowly than they come.
 const MOST_WAITING_SAMPLES: u64 = 1_000_000;
 
-/// What the collector has.
+/// The state of the collector.
 pub(super) struct Collector<'a, 'o> {
     pub(super) test: Test,
     pub(super) dialect: Arc<K6>,
@@ -44,7 +44,7 @@ pub(super) struct Collector<'a, 'o> {
     pub(super) exit: Exit,
     pub(super) why: Option<String>,
     pub(super) setup_data: Option<Value>,
-    /// As the scenarios get it.
+    /// The value that `setup` returned, as the scenarios get it.
     data: Option<Arc<str>>,
     /// The script said so.
     pub(super) has_failed: bool,
@@ -116,6 +116,10 @@ fn outputs(test: &Test) -> io::Result<Vec<SinkThread<Samples>>> {
 impl Follow for Collector<'_, '_> {
     fn arrived(&mut self, arrival: Arrival) {
         self.delivery.iter_mut().for_each(|delivery| delivery.arrived(arrival));
+    }
+
+    fn room(&self, room: RoomId) -> Option<String> {
+        self.test.common.delivery.rooms.name(room)
     }
 
     fn closed(&mut self, counts: &Counts, at: At) {
@@ -339,7 +343,7 @@ impl Collector<'_, '_> {
         }
     }
 
-    /// What the last task returned, or what the first that failed threw.
+    /// The value that the last task returned, or the exception of the first that failed.
     pub(super) fn outcome(&mut self, done: Option<OneShotDone>) -> Result<Option<String>, Thrown> {
         let Some(OneShotDone { mut outcomes, has_failed }) = done else {
             return Err(Thrown::Error("a thread ended without a word".to_owned()));
@@ -365,7 +369,7 @@ impl Collector<'_, '_> {
         }
     }
 
-    /// What was thrown, with what belongs to it.
+    /// Logs an exception, with its fields.
     pub(super) fn complain(&mut self, thrown: &Thrown) {
         let at = At(self.test.since_epoch().as_nanos() as i64);
         (self.on)(RunEvent::Line(&LogLine { at, ..complaint(thrown, EXCEPTION) }));
@@ -421,7 +425,7 @@ impl Collector<'_, '_> {
         bars
     }
 
-    /// As far as nothing else went wrong.
+    /// Warns that nothing was measured, unless something else went wrong.
     fn warn_of_nothing(&mut self) {
         if self.exit == Exit::Passed {
             let text = "No script iterations fully finished, consider making the test duration longer";

@@ -54,7 +54,7 @@ impl Delivery {
         self.sampler.take()
     }
 
-    /// What was lost, and of what nothing happened and is worth saying so.
+    /// Observes what was lost, and the zeros that are worth telling.
     pub(super) fn closed(&mut self, counts: &Counts, at: At) {
         for _ in 0..counts.lost {
             self.sampler.observe(self.ratio, 0.0, &self.tags, at);

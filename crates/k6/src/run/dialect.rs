@@ -35,12 +35,12 @@ pub(super) struct K6 {
     pub(super) go: OnceLock<Go>,
 }
 
-/// What threads begin with when all users are made and `setup` has returned.
+/// The start signal of threads: all users are made, and `setup` has returned.
 pub(super) struct Go {
     pub(super) scenarios: Vec<Arc<executor::Common>>,
     /// When the test began, before `setup`.
     pub(super) began: At,
-    /// What `setup` returned.
+    /// The value that `setup` returned.
     pub(super) data: Option<Arc<str>>,
 }
 
@@ -61,7 +61,7 @@ pub(super) enum Unready {
 /// A thread's users.
 pub(super) struct Users {
     shard: Rc<Shard>,
-    /// Of a load thread.
+    /// The users of a load thread.
     pool: Option<Rc<VuPool>>,
     /// The one that does something once.
     alone: RefCell<Option<User>>,
@@ -128,7 +128,7 @@ impl Dialect for K6 {
         users.shard.sampler.borrow_mut().take()
     }
 
-    /// What its requests came to; messages of `setup` and `teardown` are owed to nobody.
+    /// Keeps the results of its requests; messages of `setup` and `teardown` are owed to nobody.
     fn kept_of_once(&self, record: Record) -> Option<Record> {
         let Record { counters, operations, codes, failures, metrics, .. } = record;
         let has_some = !metrics.is_empty() || !failures.is_empty() || counters != Counters::default();
@@ -185,7 +185,7 @@ impl K6 {
     }
 }
 
-/// What executors see goes to the samples and to the log.
+/// Passes the events of executors to the samples and to the log.
 struct Watcher(Rc<Shard>);
 
 impl Watch for Watcher {

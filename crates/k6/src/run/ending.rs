@@ -54,12 +54,12 @@ impl Exit {
         ),
     ];
 
-    /// Of a test whose options make no sense.
+    /// The exit code of a test whose options are invalid.
     pub fn of(problems: &Problems) -> Exit {
         if problems.are_of_the_command_line() { Exit::Other } else { Exit::Problems }
     }
 
-    /// Of a test that was ended early.
+    /// The exit code of a test that was ended early.
     pub(super) fn of_abort(why: &Reason) -> Exit {
         match why {
             Reason::Signal => Exit::Interrupted,
@@ -69,7 +69,7 @@ impl Exit {
         }
     }
 
-    /// What the process ends with.
+    /// The exit code of the process.
     pub fn code(self) -> u8 {
         let row = Exit::CODES.iter().find(|(exit, ..)| *exit == self);
         row.map_or(255, |(_, code, _)| *code)
@@ -102,14 +102,14 @@ impl Exit {
 /// Files by their names, and what they hold.
 pub type Files = Vec<(String, Vec<u8>)>;
 
-/// What is to be shown at the end.
+/// The output at the end of a test.
 #[derive(Clone, Debug)]
 pub enum End {
     /// Nothing: there was no test.
     Nothing,
     /// The summary of it.
     Summary(Box<Summary>),
-    /// What the script made of the summary: names of files (`stdout` and `stderr` among them) and what they hold; and
+    /// The files that the script made of the summary (`stdout` and `stderr` among them), with their content; and
     /// the summary.
     Handled(Files, Box<Summary>),
 }
@@ -160,7 +160,7 @@ impl Ended {
     }
 }
 
-/// What an exception of the script is logged with.
+/// The hint that an exception of the script is logged with.
 pub(super) const EXCEPTION: &str = "script exception";
 
 /// The line of the log that tells it; an exception has a hint beside it.
@@ -173,7 +173,7 @@ pub(super) fn complaint(thrown: &Thrown, hint: &str) -> LogLine {
     LogLine { fields, ..line }
 }
 
-/// What the process ends with when this was thrown where that ends a test.
+/// The exit code of the process after this exception, where an exception ends a test.
 pub(super) fn exit_of(thrown: &Thrown) -> Exit {
     match thrown {
         Thrown::Interrupted => Exit::Interrupted,

@@ -10,12 +10,12 @@ use super::Test;
 use crate::shard::OPERATIONS;
 use crate::summary::recorded;
 
-/// What a run folder tells apart by name.
+/// The operations that a run folder tells apart by name.
 pub(super) fn operations() -> Vec<Operation> {
     OPERATIONS.map(|(name, kind)| Operation { name: name.to_owned(), kind }).to_vec()
 }
 
-/// What heads the run's record.
+/// The header of the run's record.
 pub(super) fn header(test: &Test, tracked: bool) -> Header {
     let options = &test.common.options;
     let script = &test.asked.script;

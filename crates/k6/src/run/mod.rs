@@ -42,11 +42,11 @@ use dialect::K6;
 pub use ending::{End, Ended, Exit, Files};
 use one_shot::{OneShot, OneShotDone};
 
-/// What to do with a script in JavaScript that is Artillery's, not k6's.
+/// The hint for a script in JavaScript that is Artillery's, not k6's.
 pub const AS_JSON: &str = "an Artillery script is run as YAML or JSON: `node -p \
                            'JSON.stringify(require(\"./script.js\"))'` writes it as that";
 
-/// What is to be run, and how.
+/// A test to run, with its settings.
 #[derive(Clone, Debug)]
 pub struct Asked {
     /// The script's absolute path.
@@ -65,11 +65,11 @@ pub struct Asked {
     pub full_summary: bool,
     /// Whether nobody wants a summary: `handleSummary` is not called.
     pub no_summary: bool,
-    /// What `handleSummary` is told of the terminal: no colours, whether stdout and whether stderr are one.
+    /// Facts about the terminal for `handleSummary`: no colours, whether stdout is one, and whether stderr is one.
     pub terminal: [bool; 3],
     /// Whether scripts go without `global` (`--compatibility-mode base`).
     pub without_global: bool,
-    /// What scripts may know and the log may not tell.
+    /// Values that scripts may know and the log may not show.
     pub secrets: Arc<Secrets>,
     /// Where single samples go.
     pub outputs: Vec<Wanted>,
@@ -189,13 +189,13 @@ impl Collect<K6> for Reading<'_, '_> {
     }
 }
 
-/// What is done by one user outside of any run.
+/// The options of a task that one user does outside of any run.
 fn alone(epoch: Instant) -> sonagi_engine::Options {
     let header = Header { operations: header::operations(), ..Header::default() };
     sonagi_engine::Options { threads: 1, header, rules: Rules::default(), source_addresses: 0, epoch }
 }
 
-/// What all users of a test share.
+/// The state that all users of a test share.
 fn common(
     asked: &Asked,
     bundle: &Arc<Bundle>,
@@ -267,7 +267,7 @@ fn unfit(why: &Unfit) -> String {
 }
 
 impl Common {
-    /// What a thread measures with.
+    /// The sampler of a thread.
     fn sampler(&self, detail: Detail, keep_samples: bool) -> Sampler {
         metrics::sampler(&self.registry, detail, self.system_tags(), keep_samples)
     }
@@ -279,7 +279,7 @@ impl Common {
 }
 
 impl Test {
-    /// What it will do, in k6's words.
+    /// The description of its plan, in k6's words.
     pub fn plan(&self) -> Vec<String> {
         self.plan.lines(&self.common.options.scenarios)
     }

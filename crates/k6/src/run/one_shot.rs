@@ -1,4 +1,4 @@
-//! What happens once in a test: the first look at the script, `setup`, `teardown`, `handleSummary`.
+//! Tasks done once in a test: the first look at the script, `setup`, `teardown`, `handleSummary`.
 //!
 //! Each time a user is made for it, on a thread of its own, and runs the init code first, as k6 has it.
 
@@ -12,7 +12,7 @@ use crate::executor::{Abort, Stop};
 use crate::runtime::{Task, Thrown, User};
 use crate::shard::Shard;
 
-/// What a user made for it does once.
+/// Tasks that a user made for them does once.
 pub(super) struct OneShot {
     /// One after the other, until one throws.
     pub(super) tasks: Vec<Task>,
@@ -24,9 +24,9 @@ pub(super) struct OneShot {
     pub(super) under_way: Option<(At, u64)>,
 }
 
-/// What came of it.
+/// The result of a [`OneShot`].
 pub(super) struct OneShotDone {
-    /// Of each task until one threw.
+    /// The outcome of each task, up to the first that threw.
     pub(super) outcomes: Vec<Result<Option<String>, Thrown>>,
     /// The script said that the test has failed.
     pub(super) has_failed: bool,

@@ -1,4 +1,4 @@
-//! What a test does by the clock: virtual users are counted every second, thresholds are judged every other.
+//! Tasks of a test by the clock: virtual users are counted every second, thresholds are judged every other.
 //!
 //! As in k6, both begin with the initialisation of the virtual users and go on to the end of `teardown`, while the
 //! test's own duration, which rates are divided by, begins with `setup`.
@@ -32,7 +32,7 @@ pub(super) struct Timetable {
 }
 
 impl Timetable {
-    /// Of a test that makes its virtual users now.
+    /// The timetable of a test that makes its virtual users now.
     pub(super) fn new(now: Duration) -> Timetable {
         let (next_gauges, next_judgement) = (now + GAUGED_EVERY, now + JUDGED_EVERY);
         Timetable { next_gauges, next_judgement, began: None, ended: None, scenarios: Vec::new() }

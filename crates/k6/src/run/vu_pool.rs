@@ -22,7 +22,7 @@ use crate::runtime::{Given, Task, Thrown, User};
 use crate::shard::{Level, LogLine, Shard};
 use crate::vu::{Phase, Variables, Vu};
 
-/// What all threads of a test under way have in common.
+/// The state that all threads of a running test have in common.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
     /// Users made so far; the last one's number.
@@ -38,7 +38,7 @@ pub(super) struct VuPool {
     pub(super) shard: Rc<Shard>,
     pub(super) shared: Arc<Shared>,
     idle: RefCell<VecDeque<PooledVu>>,
-    /// What `setup` returned.
+    /// The value that `setup` returned.
     data: RefCell<Option<Arc<str>>>,
     scenarios: Vec<ScenarioContext>,
 }
@@ -48,13 +48,13 @@ struct ScenarioContext {
     executor: &'static str,
     name: Rc<str>,
     function: Arc<str>,
-    /// Of its samples.
+    /// The tags of its samples.
     tags: Tags,
-    /// What it adds to `__ENV`.
+    /// The variables it adds to `__ENV`.
     environment: Variables,
     /// Each has a time at which it is to begin.
     is_planned: bool,
-    /// As scripts see it; there once it is about to begin.
+    /// The scenario that scripts see; set once it is about to begin.
     current: OnceCell<Rc<CurrentScenario>>,
 }
 
@@ -141,7 +141,7 @@ impl VuPool {
     }
 }
 
-/// What all shards count together, as scripts see it.
+/// The counts of all shards together, for scripts to read.
 pub(super) struct Counted {
     /// None before they are under way.
     pub(super) scenarios: Vec<Arc<executor::Common>>,
@@ -311,7 +311,7 @@ impl VuPool {
         over
     }
 
-    /// What an iteration threw.
+    /// Logs the exception of an iteration.
     fn complain(&self, thrown: &Thrown, iteration: &Iteration) {
         let ScenarioContext { executor, name, .. } = &self.scenarios[iteration.scenario];
         let LogLine { text, mut fields, .. } = complaint(thrown, EXCEPTION);

@@ -62,9 +62,9 @@ fn lacking(module: &str, asked: Vec<String>, has: impl Fn(&str) -> bool) -> Stri
 }
 
 /// Modules by their resolved names.
-pub(super) struct Files;
+pub(super) struct ModuleLoader;
 
-impl Loader for Files {
+impl Loader for ModuleLoader {
     fn load<'js>(&mut self, ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<Module<'js, Declared>> {
         let bundle = &Vu::of(ctx).shard.common.bundle;
         let (of, lacks) = name.split_once('\n').unwrap_or((name, ""));

@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::loading::{Files, Specifiers, imported};
+use super::loading::{ModuleLoader, Specifiers, imported};
 use super::return_values;
 use super::thrown::Thrown;
 use crate::interpreter::raw;
@@ -61,7 +61,7 @@ impl Machine {
                 rejecting.rejections.note(&ctx, &promise, &reason, is_handled);
             },
         )));
-        runtime.set_loader(Specifiers, Files);
+        runtime.set_loader(Specifiers, ModuleLoader);
         let context = Context::base(&runtime)?;
         raw::add_intrinsics(&context, vu.shard.common.bundle.intrinsics());
         let owner = raw::Owner(Rc::clone(vu));

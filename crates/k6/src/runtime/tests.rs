@@ -112,7 +112,7 @@ fn run_as(folder: &Path, script: &str, how: How) -> Seen {
     Seen { lines, samples, outcome, traffic, batch }
 }
 
-/// What comes of something done with a user in simulated time.
+/// Runs something with a user in simulated time, and returns its result.
 pub(crate) fn with_user<T>(what: impl AsyncFnOnce(Rc<Vu>) -> T) -> T {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();

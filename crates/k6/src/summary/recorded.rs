@@ -6,7 +6,7 @@
 
 use serde_json::{Value, json};
 use sonagi_measure::folder::Reader;
-use sonagi_measure::totals::Language;
+use sonagi_measure::totals::{Header, Language};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ pub(crate) const ENDED: &str = "test_ended";
 
 const NAME: &str = "k6";
 
-/// What the summary needs to know before there is anything to sum up.
+/// The facts that the summary needs beside the series, known at the start.
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Asked {
     trend_stats: Vec<String>,
@@ -40,7 +40,7 @@ struct Limited {
     thresholds: Vec<String>,
 }
 
-/// What the header of a run's record says of the language. `thresholds` are those that are judged.
+/// The language entry of a run's header. `thresholds` are those that are judged.
 pub(crate) fn language(
     options: &Options,
     thresholds: &[MetricThresholds],
@@ -64,14 +64,14 @@ pub(crate) fn language(
     Language { name: NAME.to_owned(), facts: serde_json::to_value(asked).unwrap_or_default() }
 }
 
-/// What [`ENDED`] says beside its instant.
+/// The detail of [`ENDED`].
 pub(crate) fn ended(drawn: u64) -> Value {
     json!({ "drawn": drawn })
 }
 
 /// A test's summary, from its run folder.
 pub struct Recorded {
-    /// As it was when the test ended, or at the last whole second of one that was cut off.
+    /// The state when the test ended, or at the last whole second of one that was cut off.
     pub summary: Summary,
     /// Whether the test has no end in the folder.
     pub is_cut_off: bool,
@@ -82,8 +82,7 @@ pub struct Recorded {
 /// Reads the summary of a k6 script's test. None: the folder is of another language, or of a version that does not keep
 /// what a summary needs.
 pub fn recorded(folder: &Reader) -> Option<Recorded> {
-    let language = folder.header().language.as_ref().filter(|language| language.name == NAME)?;
-    let asked: Asked = serde_json::from_value(language.facts.clone()).ok()?;
+    let asked = asked(folder.header())?;
     let (record, mut store) = folder.summed_up(store(&asked)?);
     let (mut began, mut ended) = (None, None);
     for event in folder.events() {
@@ -108,6 +107,16 @@ pub fn recorded(folder: &Reader) -> Option<Recorded> {
     };
     let summary = Summary::of(&mut store, facts);
     Some(Recorded { summary, is_cut_off: ended.is_none(), is_handled: asked.is_handled })
+}
+
+/// The store that sums up the test with this header; None as [`recorded`].
+pub fn store_of(header: &Header) -> Option<MetricStore> {
+    store(&asked(header)?)
+}
+
+fn asked(header: &Header) -> Option<Asked> {
+    let language = header.language.as_ref().filter(|language| language.name == NAME)?;
+    serde_json::from_value(language.facts.clone()).ok()
 }
 
 /// A store that knows the test's thresholds, as the test's own did.

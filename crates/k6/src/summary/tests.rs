@@ -100,7 +100,7 @@ impl Case {
     }
 }
 
-/// Of a test that names no statistics of trends.
+/// The facts of a test that names no statistics of trends.
 pub(super) fn facts() -> Facts {
     let trend_stats = ["avg", "min", "med", "max", "p(90)", "p(95)"].map(str::to_owned).to_vec();
     Facts { trend_stats, ..Facts::default() }

@@ -55,7 +55,7 @@ pub(crate) trait Source {
 #[derive(Default)]
 pub(crate) struct Events {
     jobs: RefCell<VecDeque<Job>>,
-    timers: RefCell<Timers>,
+    timers: RefCell<PendingTimers>,
     sources: RefCell<Vec<Rc<dyn Source>>>,
     /// Promises that tasks will settle, by their numbers.
     promised: RefCell<BTreeMap<u64, Promised>>,
@@ -74,7 +74,7 @@ struct Promised {
 }
 
 #[derive(Default)]
-struct Timers {
+struct PendingTimers {
     next: u32,
     due: BTreeMap<(At, u32), Job>,
     /// The sleep until the first of them, and until when it is.

@@ -7,7 +7,7 @@
 //! `redirected.<name>` and each answer on them `answer.<name>`; the format allows no space, comma or line end in a tag,
 //! so these and `%` are written as `%20` and so on.
 
-use super::lines::next_line;
+use super::lines::WholeLines;
 use super::version1;
 use crate::answers::{Class, Way};
 use crate::histogram::Histogram;
@@ -19,7 +19,6 @@ use hdrhistogram::serialization::interval_log::{
 };
 use hdrhistogram::serialization::{Deserializer, V2DeflateSerializer};
 use std::collections::HashMap;
-use std::io::BufRead;
 use std::time::{Duration, SystemTime};
 
 /// Where a tag's histogram belongs.
@@ -129,7 +128,7 @@ fn histogram(snapshot: &Snapshot, series: Series) -> Option<&Histogram> {
 
 /// Reads the log second by second. Torn lines, seconds that have no snapshot and series that are not ours are left out.
 pub(super) struct Decoder {
-    lines: Box<dyn BufRead>,
+    lines: WholeLines,
     series: HashMap<String, Series>,
     deserializer: Deserializer,
     /// The first line of a later second.
@@ -137,14 +136,14 @@ pub(super) struct Decoder {
 }
 
 impl Decoder {
-    pub(super) fn new(header: &Header, lines: Box<dyn BufRead>) -> Decoder {
+    pub(super) fn new(header: &Header, lines: WholeLines) -> Decoder {
         let series = Tags::new(header).0.into_iter().collect();
         Decoder { lines, series, deserializer: Deserializer::new(), ahead: None }
     }
 
     /// Enters the histograms of this second; those of the seconds before it have been asked for.
     pub(super) fn enter(&mut self, snapshot: &mut Snapshot) {
-        while let Some(line) = self.ahead.take().or_else(|| next_line(&mut *self.lines)) {
+        while let Some(line) = self.ahead.take().or_else(|| self.lines.next()) {
             let Some(Ok(LogEntry::Interval(interval))) = IntervalLogIterator::new(&line).next() else {
                 continue;
             };

@@ -1,8 +1,9 @@
-//! A file that only ever holds whole lines, and survives a full disk; and its whole lines, read one by one.
+//! A file that only ever holds whole lines, and survives a full disk; and its whole lines, read one by one
+//! while it grows.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// Limit on bytes waiting for the disk, per file.
@@ -23,6 +24,9 @@ pub(super) struct Lines {
 impl Lines {
     pub(super) fn create(path: &Path) -> io::Result<Lines> {
         let file = OpenOptions::new().create(true).write(true).truncate(true).open(path)?;
+        // Says that somebody writes it ([`is_written`]). Some file systems have no locks: a run on one reads as cut off
+        // until it has ended.
+        let _ = file.try_lock();
         Ok(Lines { file, whole: 0, waiting: Vec::new(), is_torn: false, has_gaps: false })
     }
 
@@ -71,36 +75,42 @@ impl Lines {
     }
 }
 
-/// What a file holds up to its last line's end as it is now; nothing, where it cannot be read.
-pub(super) fn whole(path: &Path) -> Box<dyn BufRead> {
-    let opened = File::open(path).and_then(|file| Ok((whole_length(&file)?, file)));
-    match opened {
-        Ok((length, file)) => Box::new(BufReader::new(file.take(length))),
-        Err(_) => Box::new(io::empty()),
-    }
+/// Whether somebody writes this file: its writer holds a lock on it, which the system takes away should it die.
+pub(super) fn is_written(path: &Path) -> bool {
+    let Ok(file) = File::open(path) else { return false };
+    // Given up again with the file.
+    matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
 
-fn whole_length(file: &File) -> io::Result<u64> {
-    const BLOCK: usize = 64 << 10;
-    let mut block = vec![0; BLOCK];
-    let mut end = file.metadata()?.len();
-    while end > 0 {
-        let start = end.saturating_sub(BLOCK as u64);
-        let block = &mut block[..(end - start) as usize];
-        file.read_exact_at(block, start)?;
-        if let Some(at) = block.iter().rposition(|&byte| byte == b'\n') {
-            return Ok(start + at as u64 + 1);
+/// The whole lines of a file that may still grow: behind the last one there may be more later.
+pub(super) struct WholeLines {
+    /// None: it cannot be read.
+    file: Option<BufReader<File>>,
+    /// Where the next line begins.
+    at: u64,
+}
+
+impl WholeLines {
+    pub(super) fn open(path: &Path) -> WholeLines {
+        WholeLines { file: File::open(path).ok().map(BufReader::new), at: 0 }
+    }
+
+    /// The next line, with its end; None: there is no whole one now. What is torn is read anew next time: its writer
+    /// may cut it off and write it again.
+    pub(super) fn next(&mut self) -> Option<Vec<u8>> {
+        let file = self.file.as_mut()?;
+        let mut line = Vec::new();
+        let read = file.read_until(b'\n', &mut line);
+        if read.is_ok() && line.last() == Some(&b'\n') {
+            self.at += line.len() as u64;
+            return Some(line);
         }
-        end = start;
+        if read.is_err() || !line.is_empty() {
+            // Fails only where reading does.
+            let _ = file.seek(SeekFrom::Start(self.at));
+        }
+        None
     }
-    Ok(0)
-}
-
-/// The next line, with its end; None behind the last one.
-pub(super) fn next_line(lines: &mut dyn BufRead) -> Option<Vec<u8>> {
-    let mut line = Vec::new();
-    let read = lines.read_until(b'\n', &mut line).ok()?;
-    (read > 0).then_some(line)
 }
 
 #[cfg(test)]
@@ -108,17 +118,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_read_up_to_the_last_whole_one_however_long_what_is_torn() {
+    fn lines_are_read_up_to_the_last_whole_one_and_go_on_when_the_file_grows() {
         let disk = tempfile::NamedTempFile::new().unwrap();
-        let read = |text: &[u8]| {
-            std::fs::write(disk.path(), text).unwrap();
-            let mut lines = whole(disk.path());
-            std::iter::from_fn(|| next_line(&mut *lines)).collect::<Vec<_>>()
+        let mut lines = WholeLines::open(disk.path());
+        let mut read = |text: &[u8]| {
+            disk.as_file().write_all(text).unwrap();
+            std::iter::from_fn(|| lines.next()).collect::<Vec<_>>()
         };
         assert_eq!(read(b"one\n\nthree\nfo"), [&b"one\n"[..], b"\n", b"three\n"]);
-        assert_eq!(read(&[b"one\n".as_slice(), &[b'x'; 200_000]].concat()), [b"one\n"]);
-        assert!(read(b"no end").is_empty() && read(b"").is_empty());
-        assert!(next_line(&mut *whole(Path::new("/nowhere"))).is_none());
+        assert!(read(b"").is_empty() && read(&[b'x'; 200_000]).is_empty());
+        assert_eq!(read(b"ur\nfive\n").iter().map(Vec::len).collect::<Vec<_>>(), [200_005, 5]);
+        assert!(WholeLines::open(Path::new("/nowhere")).next().is_none());
+    }
+
+    #[test]
+    fn a_torn_line_that_is_written_again_is_read_as_it_is_then() {
+        let disk = tempfile::NamedTempFile::new().unwrap();
+        let mut lines = WholeLines::open(disk.path());
+        disk.as_file().write_all(b"one\ntw").unwrap();
+        assert_eq!((lines.next(), lines.next()), (Some(b"one\n".to_vec()), None));
+        disk.as_file().set_len(4).unwrap();
+        disk.as_file().seek(SeekFrom::Start(4)).unwrap();
+        disk.as_file().write_all(b"deux\n").unwrap();
+        assert_eq!(lines.next(), Some(b"deux\n".to_vec()));
     }
 
     #[test]

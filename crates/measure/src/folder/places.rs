@@ -2,6 +2,7 @@
 //! folder, and places in a snapshot.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::metrics::TagSet;
 use crate::outcome::{Failure, OperationId};
@@ -10,7 +11,7 @@ use crate::totals::{Header, Snapshot};
 
 /// One of the engine's counts. Operations and scenarios are places in the header.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Count {
+pub(crate) enum Count {
     /// What [`Counter::NAMED`] has a name for.
     Named(Counter),
     /// Operations that failed.
@@ -37,7 +38,7 @@ const CREATED: &str = "users.created";
 
 impl Count {
     /// What was counted in a second; what is zero is left out.
-    pub(super) fn each(snapshot: &Snapshot, header: &Header, tell: &mut dyn FnMut(Count, u64)) {
+    pub(crate) fn each(snapshot: &Snapshot, header: &Header, tell: &mut dyn FnMut(Count, u64)) {
         let mut tell = |count: Count, number: u64| {
             if number > 0 {
                 tell(count, number);
@@ -66,7 +67,7 @@ impl Count {
     }
 
     /// Its metric and tags in a folder.
-    pub(super) fn name(&self, header: &Header) -> (&'static str, TagSet) {
+    pub(crate) fn name(&self, header: &Header) -> (&'static str, TagSet) {
         let of = |id: usize| ("operation", header.operations[id].name.as_str());
         match self {
             Count::Named(counter) => (Counter::NAMED[*counter as usize].1, TagSet::default()),
@@ -105,33 +106,42 @@ impl Count {
 }
 
 /// The operations and scenarios of a run by name.
-pub(super) struct Places<'a> {
-    header: &'a Header,
-    operations: HashMap<&'a str, usize>,
-    scenarios: HashMap<&'a str, usize>,
+#[derive(Clone)]
+pub(super) struct Places(Arc<PlacesByName>);
+
+struct PlacesByName {
+    operations: HashMap<String, usize>,
+    operation_count: usize,
+    scenarios: HashMap<String, usize>,
+    scenario_count: usize,
 }
 
-impl<'a> Places<'a> {
-    pub(super) fn new(header: &'a Header) -> Places<'a> {
-        let operations = header.operations.iter().enumerate().map(|(i, o)| (o.name.as_str(), i)).collect();
-        let scenarios = header.scenarios.iter().enumerate().map(|(i, name)| (name.as_str(), i)).collect();
-        Places { header, operations, scenarios }
+impl Places {
+    pub(super) fn new(header: &Header) -> Places {
+        let operations = header.operations.iter().enumerate().map(|(i, o)| (o.name.clone(), i)).collect();
+        let scenarios = header.scenarios.iter().enumerate().map(|(i, name)| (name.clone(), i)).collect();
+        Places(Arc::new(PlacesByName {
+            operations,
+            operation_count: header.operations.len(),
+            scenarios,
+            scenario_count: header.scenarios.len(),
+        }))
     }
 
     /// A second in which nothing happened.
     pub(super) fn blank(&self, second: u64) -> Snapshot {
         let mut snapshot = Snapshot { second, ..Snapshot::default() };
-        snapshot.operations.resize_with(self.header.operations.len(), Timings::default);
-        snapshot.scenarios.resize(self.header.scenarios.len(), 0);
+        snapshot.operations.resize_with(self.0.operation_count, Timings::default);
+        snapshot.scenarios.resize(self.0.scenario_count, 0);
         snapshot
     }
 
     pub(super) fn operation(&self, name: &str) -> Option<usize> {
-        self.operations.get(name).copied()
+        self.0.operations.get(name).copied()
     }
 
     pub(super) fn scenario(&self, name: &str) -> Option<usize> {
-        self.scenarios.get(name).copied()
+        self.0.scenarios.get(name).copied()
     }
 
     /// The count of this metric and tags; None: it is not ours, or of an operation that the run does not have.

@@ -1,7 +1,7 @@
 //! Reading a run folder back, second by second: what is in memory is one of them, and whatever is made of it.
 
 use super::hlog;
-use super::lines::{next_line, whole};
+use super::lines::WholeLines;
 use super::places::Places;
 use super::{EVENTS, LATENCY, RUN, SERIES, VERSION, series, version1};
 use crate::at::At;
@@ -13,7 +13,6 @@ use crate::thresholds::Judged;
 use crate::totals::{Header, Snapshot, Tally};
 use serde::Deserialize;
 use serde_json::Value;
-use std::io::BufRead;
 use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,7 +28,7 @@ pub struct ReadError(pub String);
 /// # Errors
 /// There is no `run.json` with a header. Missing or torn series are no error: they are what a cut-off run leaves.
 pub fn read(path: &Path, naming: Naming) -> Result<Summary, ReadError> {
-    let folder = Reader { naming: Some(naming), ..Reader::open(path)? };
+    let folder = Reader { naming, ..Reader::open(path)? };
     Ok(folder.summed_up(MetricStore::default()).0)
 }
 
@@ -38,16 +37,16 @@ pub fn read(path: &Path, naming: Naming) -> Result<Summary, ReadError> {
 /// # Errors
 /// When [`read`] fails.
 pub fn header(path: &Path) -> Result<Header, ReadError> {
-    Reader::open(path).map(|folder| folder.header)
+    Reader::open(path).map(|folder| Header::clone(&folder.header))
 }
 
 /// A run folder that is read.
 pub struct Reader {
-    path: PathBuf,
+    pub(super) path: PathBuf,
     version: u64,
-    header: Header,
-    /// The names that thresholds of the header use; None: the summary's own.
-    naming: Option<Naming>,
+    header: Arc<Header>,
+    /// The names that thresholds of the header use.
+    pub(super) naming: Naming,
     /// What `run.json` says of the run's end; None: it was cut off.
     end: Option<Value>,
 }
@@ -59,30 +58,32 @@ impl Reader {
     /// As [`read`].
     pub fn open(path: &Path) -> Result<Reader, ReadError> {
         let mut run = document(path)?;
-        let (version, header) = (version_of(&run, path)?, header_of(&run, path)?);
+        let (version, header) = (version_of(&run, path)?, Arc::new(header_of(&run, path)?));
         let end = run.get_mut("summary").map(Value::take).filter(|summary| !summary.is_null());
-        Ok(Reader { path: path.to_owned(), version, header, naming: None, end })
+        Ok(Reader { path: path.to_owned(), version, header, naming: Naming::PATHS, end })
     }
 
     /// The run's header.
-    pub fn header(&self) -> &Header {
+    pub fn header(&self) -> &Arc<Header> {
         &self.header
     }
 
-    /// Every complete second of the run, in order; its metrics are entered into the registry.
-    pub fn seconds(&self, registry: &Arc<Registry>) -> impl Iterator<Item = Snapshot> {
-        let file = |name: &str| whole(&self.path.join(name));
-        let mut seconds: Box<dyn Iterator<Item = Snapshot> + '_> = match self.version {
-            1 => Box::new(version1::Decoder::new(&self.header, file(version1::SERIES))),
+    /// Every complete second of the run, in order; its metrics are entered into the registry. Of a run under way, more
+    /// may come after the last one: ask again.
+    pub fn seconds(&self, registry: &Arc<Registry>) -> impl Iterator<Item = Snapshot> + Send + use<> {
+        let file = |name: &str| WholeLines::open(&self.path.join(name));
+        let places = Places::new(&self.header);
+        let mut seconds: Box<dyn Iterator<Item = Snapshot> + Send> = match self.version {
+            1 => Box::new(version1::Decoder::new(places.clone(), file(version1::SERIES))),
             _ => {
-                let mut decoder = series::Decoder::new(&self.header, Arc::clone(registry));
+                let mut decoder = series::Decoder::new(places.clone(), Arc::clone(registry));
                 let mut lines = file(SERIES);
-                let lines = iter::from_fn(move || next_line(&mut *lines));
+                let lines = iter::from_fn(move || lines.next());
                 Box::new(lines.filter_map(move |line| decoder.snapshot(&line)))
             }
         };
         let mut latencies = hlog::Decoder::new(&self.header, file(LATENCY));
-        let (places, registry) = (Places::new(&self.header), Arc::clone(registry));
+        let registry = Arc::clone(registry);
         let mut events = Events { places, registry, lines: file(EVENTS), ahead: None };
         iter::from_fn(move || {
             let mut snapshot = seconds.next()?;
@@ -93,24 +94,36 @@ impl Reader {
     }
 
     /// Everything that was written down beside the seconds, in order: an object each, with `at_ns`, `kind` and what
-    /// belongs to it.
-    pub fn events(&self) -> impl Iterator<Item = Value> {
-        let mut lines = whole(&self.path.join(EVENTS));
-        iter::from_fn(move || next_line(&mut *lines)).filter_map(|line| serde_json::from_slice(&line).ok())
+    /// belongs to it. Of a run under way, more may come.
+    pub fn events(&self) -> impl Iterator<Item = Value> + Send + use<> {
+        let mut lines = WholeLines::open(&self.path.join(EVENTS));
+        iter::from_fn(move || lines.next()).filter_map(|line| serde_json::from_slice(&line).ok())
     }
 
     /// The whole run, by the code that sums it up when it ends: its summary, and every value of its metrics. The store
     /// is one that has seen nothing.
     pub fn summed_up(&self, metrics: MetricStore) -> (Summary, MetricStore) {
         let registry = Arc::clone(metrics.registry());
-        let mut tally = Tally::new(self.header.clone(), metrics);
+        let mut tally = self.tally(metrics);
         for snapshot in self.seconds(&registry) {
             tally.absorb(&snapshot);
         }
-        let said = |name: &str| self.of_end(name).as_bool().unwrap_or(false);
-        (tally.complete, tally.interrupted) = (said("complete"), said("interrupted"));
+        let summary = self.concluded(&mut tally);
+        (summary, tally.metrics)
+    }
+
+    /// Nothing of the run yet.
+    pub(super) fn tally(&self, metrics: MetricStore) -> Tally {
+        let mut tally = Tally::new(Header::clone(&self.header), metrics);
         tally.run_folder = Some(self.path.display().to_string());
         tally.naming = self.naming;
+        tally
+    }
+
+    /// The summary of a run whose seconds are all in the tally.
+    pub(super) fn concluded(&self, tally: &mut Tally) -> Summary {
+        let said = |name: &str| self.of_end(name).as_bool().unwrap_or(false);
+        (tally.complete, tally.interrupted) = (said("complete"), said("interrupted"));
         tally.ended_by = self.ended_by();
         let mut summary = tally.summary();
         // No series has it: the code that started the run entered it.
@@ -121,7 +134,7 @@ impl Reader {
         if let Ok(service) = serde_json::from_value::<Service>(self.of_end("service").clone()) {
             summary = summary.beside(service);
         }
-        (summary, tally.metrics)
+        summary
     }
 
     /// What `run.json` says of the run's end under this name.
@@ -153,7 +166,7 @@ impl Reader {
     }
 }
 
-/// A threshold of one metric with its name, which older folders keep only in its text: `sonagi_lost: count<5`.
+/// A threshold of one metric with its name, which older folders keep only in its text: `checks: rate>0.9`.
 fn with_metrics(mut judged: Judged) -> Judged {
     if judged.metrics.is_empty() {
         judged.metrics.extend(judged.expression.split([':', '{']).next().map(str::to_owned));
@@ -193,15 +206,15 @@ fn header_of(run: &Value, path: &Path) -> Result<Header, ReadError> {
 }
 
 /// What the events say of their seconds. Torn lines, and what is not ours, are left out.
-struct Events<'a> {
-    places: Places<'a>,
+struct Events {
+    places: Places,
     registry: Arc<Registry>,
-    lines: Box<dyn BufRead>,
+    lines: WholeLines,
     /// The first event of a later second.
     ahead: Option<Value>,
 }
 
-impl Events<'_> {
+impl Events {
     /// Enters the events of this second; those of the seconds before it have been asked for.
     fn enter(&mut self, snapshot: &mut Snapshot) {
         while let Some(event) = self.next() {
@@ -227,12 +240,12 @@ impl Events<'_> {
         if let Some(ahead) = self.ahead.take() {
             return Some(ahead);
         }
-        iter::from_fn(|| next_line(&mut *self.lines)).find_map(|line| serde_json::from_slice(&line).ok())
+        iter::from_fn(|| self.lines.next()).find_map(|line| serde_json::from_slice(&line).ok())
     }
 }
 
 /// First time and example of a failure.
-fn enter_error(event: &Value, places: &Places<'_>, snapshot: &mut Snapshot) {
+fn enter_error(event: &Value, places: &Places, snapshot: &mut Snapshot) {
     let text = |name: &str| event.get(name).and_then(Value::as_str);
     let Some(failure) = text("code").and_then(Failure::from_code) else { return };
     let instant = |name: &str| At(event.get(name).and_then(Value::as_i64).unwrap_or(i64::MAX));

@@ -7,6 +7,7 @@
 //! | `counts` | `[number, n]`: the engine's counts of the second, without zeros |
 //! | `samples` | `[number, value]`: metrics by name, see below |
 //! | `ledger` | the ledger's counts so far, where the run tracks delivery |
+//! | `rooms` | the rooms whose copies fared worst so far, where that has changed |
 //! | `shards`, `process` | levels at the second's end |
 //! | `untold`, `left_out` | samples that got no series or no metric of their own |
 //!
@@ -24,9 +25,9 @@ use serde_json::{Value, json};
 
 use super::places::{Count, Places};
 use crate::at::At;
-use crate::ledger::Counts;
+use crate::ledger::{Counts, RoomFate};
 use crate::metrics::{
-    Aggregate, Counted, Gauged, Kind, Observed, Rated, Registry, Series, TagSet, Trend, Unit,
+    Aggregate, Counted, Gauged, Kind, Observed, Part, Rated, Registry, Series, TagSet, Trend, Unit,
 };
 use crate::recorder::Gauges;
 use crate::totals::{Header, ProcessGauges, Snapshot};
@@ -45,6 +46,8 @@ struct Line<V> {
     samples: Vec<(u32, V)>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     ledger: Option<Counts>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rooms: Option<Vec<RoomFate>>,
     shards: Vec<Gauges>,
     process: ProcessGauges,
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -87,6 +90,8 @@ pub(super) struct Encoder {
     values: HashMap<u32, u64>,
     /// Sub-metrics by their place.
     parts: Vec<String>,
+    /// Rooms as the second before had them.
+    rooms: Vec<RoomFate>,
 }
 
 impl Encoder {
@@ -108,7 +113,10 @@ impl Encoder {
                 (number, self.value(number, &observed.aggregate))
             })
             .collect();
+        let has_changed = self.rooms != snapshot.rooms;
+        self.rooms.clone_from(&snapshot.rooms);
         let line = Line {
+            rooms: has_changed.then(|| snapshot.rooms.clone()),
             second: snapshot.second,
             at_ns: snapshot.at.0,
             interval_ns: snapshot.interval_ns,
@@ -154,7 +162,7 @@ impl Encoder {
             return number;
         }
         let number = known.map_or_else(|| self.next_number(), |(number, _)| number);
-        let parts = series.submetrics.iter().filter_map(|place| self.parts.get(*place).cloned());
+        let parts = series.submetrics.iter().filter_map(|part| self.parts.get(part.place).cloned());
         let name = Name {
             metric: series.of.name.to_string(),
             kind: series.of.kind,
@@ -193,20 +201,21 @@ impl Encoder {
 }
 
 /// Reads the lines of one run.
-pub(super) struct Decoder<'a> {
-    places: Places<'a>,
+pub(super) struct Decoder {
+    places: Places,
     registry: Arc<Registry>,
     names: HashMap<u32, Name>,
     /// What the numbers of counts are; None: not ours.
     counts: HashMap<u32, Option<Count>>,
     series: HashMap<u32, Arc<Series>>,
+    rooms: Vec<RoomFate>,
 }
 
-impl<'a> Decoder<'a> {
-    /// A decoder for a run with this header; its metrics are entered into the registry.
-    pub(super) fn new(header: &'a Header, registry: Arc<Registry>) -> Decoder<'a> {
+impl Decoder {
+    /// A decoder for a run with these places; its metrics are entered into the registry.
+    pub(super) fn new(places: Places, registry: Arc<Registry>) -> Decoder {
         let (names, counts, series) = (HashMap::new(), HashMap::new(), HashMap::new());
-        Decoder { places: Places::new(header), registry, names, counts, series }
+        Decoder { places, registry, names, counts, series, rooms: Vec::new() }
     }
 
     /// The second of a line; None: the line is torn. Series that are not ours are left out.
@@ -217,6 +226,8 @@ impl<'a> Decoder<'a> {
         snapshot.at = At(line.at_ns);
         snapshot.interval_ns = line.interval_ns;
         snapshot.ledger = line.ledger.unwrap_or_default();
+        self.rooms = line.rooms.unwrap_or(std::mem::take(&mut self.rooms));
+        snapshot.rooms.clone_from(&self.rooms);
         snapshot.shards = line.shards;
         snapshot.process = line.process;
         for (number, counted) in line.counts {
@@ -245,7 +256,11 @@ impl<'a> Decoder<'a> {
             None => {
                 let add = if name.partial { Registry::add_partial } else { Registry::add };
                 let metric = add(&self.registry, &name.metric, name.kind, name.unit).ok()?;
-                let parts = name.parts.iter().map(|part| self.registry.submetric(part).ok());
+                let part = |name: &String| {
+                    let place = self.registry.submetric(name).ok()?;
+                    Some(Part { place, name: name.as_str().into() })
+                };
+                let parts = name.parts.iter().map(part);
                 let series = Arc::new(Series {
                     metric,
                     of: self.registry.metric(metric),

@@ -3,18 +3,19 @@
 //! reported is in the events, and the values of their histograms are in the log of latencies. Such folders are read and
 //! no longer written.
 
-use std::io::BufRead;
+use std::io::{self, Read};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::lines::WholeLines;
 use super::places::{Count, Places, named};
 use crate::at::At;
 use crate::histogram::Histogram;
 use crate::metrics::{Aggregate, Counted, Kind, Observed, Registry, Series, TagSet, Trend, Unit};
 use crate::outcome::Failure;
 use crate::recorder::Gauges;
-use crate::totals::{Header, Snapshot};
+use crate::totals::Snapshot;
 
 /// The series.
 pub(super) const SERIES: &str = "series.csv";
@@ -29,19 +30,39 @@ const COMMIT: &str = "snapshot.at_ns";
 const CUSTOM: &str = "custom.";
 
 /// Reads the seconds whose last row is there.
-pub(super) struct Decoder<'a> {
-    places: Places<'a>,
-    rows: csv::StringRecordsIntoIter<Box<dyn BufRead>>,
+pub(super) struct Decoder {
+    places: Places,
+    rows: csv::StringRecordsIntoIter<WholeRows>,
 }
 
-impl<'a> Decoder<'a> {
-    pub(super) fn new(header: &'a Header, series: Box<dyn BufRead>) -> Decoder<'a> {
-        let rows = csv::ReaderBuilder::new().flexible(true).from_reader(series).into_records();
-        Decoder { places: Places::new(header), rows }
+/// The whole rows of a file, without the end of one that is torn.
+struct WholeRows {
+    lines: WholeLines,
+    /// What of a row has not been read.
+    rest: Vec<u8>,
+}
+
+impl Read for WholeRows {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.rest.is_empty() {
+            self.rest = self.lines.next().unwrap_or_default();
+        }
+        let length = self.rest.len().min(into.len());
+        into[..length].copy_from_slice(&self.rest[..length]);
+        self.rest.drain(..length);
+        Ok(length)
     }
 }
 
-impl Iterator for Decoder<'_> {
+impl Decoder {
+    pub(super) fn new(places: Places, lines: WholeLines) -> Decoder {
+        let series = WholeRows { lines, rest: Vec::new() };
+        let rows = csv::ReaderBuilder::new().flexible(true).from_reader(series).into_records();
+        Decoder { places, rows }
+    }
+}
+
+impl Iterator for Decoder {
     type Item = Snapshot;
 
     fn next(&mut self) -> Option<Snapshot> {
@@ -73,7 +94,7 @@ struct Second {
 
 impl Second {
     /// Enters one row. Series that are not ours are left alone.
-    fn enter(&mut self, places: &Places<'_>, series: &str, value: &str) {
+    fn enter(&mut self, places: &Places, series: &str, value: &str) {
         match series {
             COMMIT => self.snapshot.at = At(value.parse().unwrap_or(0)),
             "snapshot.interval_ns" => self.snapshot.interval_ns = value.parse().unwrap_or(0),
@@ -85,7 +106,7 @@ impl Second {
         }
     }
 
-    fn enter_number(&mut self, places: &Places<'_>, series: &str, value: u64) {
+    fn enter_number(&mut self, places: &Places, series: &str, value: u64) {
         let is_level =
             |family: &str| matches!(family, "delivery" | "process") || family.starts_with("shard.");
         match series.rsplit_once('.').filter(|(family, _)| is_level(family)) {
@@ -121,7 +142,7 @@ impl Second {
 }
 
 /// The count that a series is of; None: it is not ours, or of an operation that the run does not have.
-fn counted(places: &Places<'_>, series: &str) -> Option<Count> {
+fn counted(places: &Places, series: &str) -> Option<Count> {
     if let Some(counter) = named(series) {
         return Some(Count::Named(counter));
     }
@@ -144,7 +165,7 @@ fn counted(places: &Places<'_>, series: &str) -> Option<Count> {
 }
 
 /// `errors.<code>.<operation>`; of one that has a name of its own `errors.<code>=<name>.<operation>`.
-fn failed(places: &Places<'_>, rest: &str) -> Option<Count> {
+fn failed(places: &Places, rest: &str) -> Option<Count> {
     let (code, operation) = rest.split_once('.').map_or((rest, None), |(code, name)| (code, Some(name)));
     let (code, called) = code.split_once('=').unwrap_or((code, ""));
     let called = ESCAPED.iter().rev().fold(called.to_owned(), |text, (c, escaped)| text.replace(escaped, c));

@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 
 use super::Sent;
+use super::fates::RoomCounts;
 use crate::at::At;
 
 /// No message.
@@ -63,6 +64,7 @@ const VACANT: Message = Message {
 /// Messages by number, and the stays of all members as two sorted lists.
 #[derive(Default)]
 pub(super) struct Room {
+    pub(super) counts: RoomCounts,
     messages: VecDeque<Message>,
     /// The number of the first of them: those before it are forgotten.
     first: u32,

@@ -14,10 +14,19 @@ pub struct Series {
     pub metric: MetricId,
     /// The metric's description.
     pub of: Metric,
-    /// Sub-metrics it is a part of, by their place in the registry.
-    pub submetrics: Box<[usize]>,
+    /// Sub-metrics it is a part of.
+    pub submetrics: Box<[Part]>,
     /// The tags that make it.
     pub tags: TagSet,
+}
+
+/// A sub-metric that a series is a part of.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Part {
+    /// Its place in the registry.
+    pub place: usize,
+    /// Its name: `http_reqs{status:200}`.
+    pub name: Arc<str>,
 }
 
 impl Series {

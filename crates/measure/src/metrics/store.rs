@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::registry;
 use super::series_name::Unnamed;
 use super::{
-    AbortRule, Aggregate, Expression, Interval, Kind, Metric, MetricId, Misread, Observed, Operator,
+    AbortRule, Aggregate, Expression, Interval, Kind, Metric, MetricId, Misread, Observed, Operator, Part,
     Registry, TagSet, Unit,
 };
 use crate::at::At;
@@ -18,7 +18,8 @@ pub struct MetricStore {
     registry: Arc<Registry>,
     /// By their place in the registry. Each with what it is: intervals may be of a run whose registry is not at hand.
     metrics: Vec<Option<(Metric, Aggregate)>>,
-    submetrics: Vec<Option<Aggregate>>,
+    /// Likewise, each described as its metric but for the name.
+    submetrics: Vec<Option<(Metric, Aggregate)>>,
     tagged: Vec<Tagged>,
     by_tags: HashMap<(MetricId, TagSet), usize>,
     limits: Vec<Limit>,
@@ -123,13 +124,13 @@ impl MetricStore {
         let (name, braces) = registry::split(metric).map_err(wrong)?;
         let id = self.registry.get(name).ok_or_else(|| wrong(Unnamed::Unknown(metric.to_owned())))?;
         let of = self.registry.metric(id);
-        let kind = of.kind;
         self.whole(id, &of);
         if braces.is_none() {
             return Ok(Target::Metric(id));
         }
         let place = self.registry.submetric(metric).map_err(wrong)?;
-        submetric(&mut self.submetrics, place, kind);
+        let name = Arc::clone(&self.registry.submetrics()[place].name);
+        self.submetric(&Part { place, name }, &of);
         Ok(Target::Submetric(place))
     }
 
@@ -146,15 +147,14 @@ impl MetricStore {
         self.untold += interval.untold;
         self.left_out += interval.left_out;
         for Observed { series, first, aggregate } in &interval.series {
-            let kind = series.of.kind;
             if !series.of.is_partial {
                 self.whole(series.metric, &series.of).merge(aggregate);
             }
-            for place in &series.submetrics {
-                submetric(&mut self.submetrics, *place, kind).merge(aggregate);
+            for part in &series.submetrics {
+                self.submetric(part, &series.of).merge(aggregate);
             }
             if !series.tags.is_empty() {
-                let at = self.tagged_at(series.metric, &series.tags, kind);
+                let at = self.tagged_at(series.metric, &series.tags, series.of.kind);
                 self.tagged[at].first = self.tagged[at].first.min(*first);
                 self.tagged[at].aggregate.merge(aggregate);
             }
@@ -163,12 +163,12 @@ impl MetricStore {
 
     /// The aggregate of a whole metric, made when there is none yet.
     fn whole(&mut self, id: MetricId, of: &Metric) -> &mut Aggregate {
-        if self.metrics.len() <= id.index() {
-            self.metrics.resize_with(id.index() + 1, || None);
-        }
-        let (_, aggregate) =
-            self.metrics[id.index()].get_or_insert_with(|| (of.clone(), Aggregate::new(of.kind)));
-        aggregate
+        made(&mut self.metrics, id.index(), || of.clone())
+    }
+
+    /// The aggregate of a part of a metric, made when there is none yet.
+    fn submetric(&mut self, part: &Part, of: &Metric) -> &mut Aggregate {
+        made(&mut self.submetrics, part.place, || Metric { name: Arc::clone(&part.name), ..of.clone() })
     }
 
     fn tagged_at(&mut self, metric: MetricId, tags: &TagSet, kind: Kind) -> usize {
@@ -213,10 +213,11 @@ impl MetricStore {
 
     /// The aggregate of a metric or sub-metric; None: it has no samples, and no threshold names it.
     pub fn aggregate(&mut self, target: Target) -> Option<&mut Aggregate> {
-        match target {
-            Target::Metric(id) => self.metrics.get_mut(id.index())?.as_mut().map(|(_, aggregate)| aggregate),
-            Target::Submetric(place) => self.submetrics.get_mut(place)?.as_mut(),
-        }
+        let known = match target {
+            Target::Metric(id) => self.metrics.get_mut(id.index()),
+            Target::Submetric(place) => self.submetrics.get_mut(place),
+        };
+        known?.as_mut().map(|(_, aggregate)| aggregate)
     }
 
     /// Every metric that has samples, or that a threshold names, with what it came to.
@@ -224,13 +225,9 @@ impl MetricStore {
         self.metrics.iter_mut().flatten()
     }
 
-    /// Every sub-metric that has samples, by name, with its unit and what it came to.
-    pub(super) fn seen_submetrics(&mut self) -> impl Iterator<Item = (Arc<str>, Unit, &mut Aggregate)> {
-        let known = self.registry.submetrics().into_iter().zip(&mut self.submetrics);
-        known.filter_map(|(one, aggregate)| {
-            let aggregate = aggregate.as_mut().filter(|aggregate| aggregate.samples() > 0)?;
-            Some((one.name, self.registry.metric(one.parent).unit, aggregate))
-        })
+    /// Every metric, then every sub-metric, that has samples or that a threshold names, with what it came to.
+    pub(super) fn metrics_and_parts(&mut self) -> impl Iterator<Item = &mut (Metric, Aggregate)> {
+        self.metrics.iter_mut().chain(&mut self.submetrics).flatten()
     }
 
     /// The metrics whose samples it keeps.
@@ -274,9 +271,18 @@ impl MetricStore {
 }
 
 /// The aggregate at this place, made when there is none.
-fn submetric(aggregates: &mut Vec<Option<Aggregate>>, at: usize, kind: Kind) -> &mut Aggregate {
-    if aggregates.len() <= at {
-        aggregates.resize_with(at + 1, || None);
+fn made(
+    all: &mut Vec<Option<(Metric, Aggregate)>>,
+    place: usize,
+    of: impl FnOnce() -> Metric,
+) -> &mut Aggregate {
+    if all.len() <= place {
+        all.resize_with(place + 1, || None);
     }
-    aggregates[at].get_or_insert_with(|| Aggregate::new(kind))
+    let (_, aggregate) = all[place].get_or_insert_with(|| {
+        let of = of();
+        let aggregate = Aggregate::new(of.kind);
+        (of, aggregate)
+    });
+    aggregate
 }

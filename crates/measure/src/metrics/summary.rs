@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Aggregate, Kind, MetricStore, Trend, Unit};
+use super::{Aggregate, Kind, Metric, MetricStore, Trend, Unit};
 use crate::histogram::Quantiles;
 
 /// A metric's result in a run.
@@ -45,14 +45,11 @@ pub struct Level {
 impl MetricStore {
     /// Every metric and sub-metric that was seen, by name; `duration_s` is the run's.
     pub fn summary(&mut self, duration_s: f64) -> BTreeMap<String, MetricSummary> {
-        let mut all = BTreeMap::new();
-        for (metric, aggregate) in self.metrics().filter(|(_, aggregate)| aggregate.samples() > 0) {
-            all.insert(metric.name.to_string(), MetricSummary::of(aggregate, metric.unit, duration_s));
-        }
-        for (name, unit, aggregate) in self.seen_submetrics() {
-            all.insert(name.to_string(), MetricSummary::of(aggregate, unit, duration_s));
-        }
-        all
+        let seen = self.metrics_and_parts().filter(|(_, aggregate)| aggregate.samples() > 0);
+        let told = |(metric, aggregate): &mut (Metric, Aggregate)| {
+            (metric.name.to_string(), MetricSummary::of(aggregate, metric.unit, duration_s))
+        };
+        seen.map(told).collect()
     }
 }
 

@@ -116,6 +116,15 @@ impl Trend {
         poured.pages.iter().flat_map(seen).collect()
     }
 
+    /// All its values, each with how often it was seen; the middle of its bucket where that is all that is known.
+    pub(crate) fn counted(&self) -> Vec<(f64, u64)> {
+        let bucketed = self.pages.iter().flat_map(|(page, counts)| {
+            let seen = counts.iter().enumerate().filter(|(_, count)| **count > 0);
+            seen.map(|(bucket, count)| (middle(*page, bucket), *count))
+        });
+        bucketed.chain(self.values.iter().map(|value| (*value, 1))).collect()
+    }
+
     /// A trend of these values, each seen so often; all of them in buckets.
     pub fn of_counts(counts: impl IntoIterator<Item = (f64, u64)>) -> Trend {
         let mut trend = Trend::with_room(0);

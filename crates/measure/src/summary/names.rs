@@ -6,20 +6,55 @@
 
 use super::{OperationSummary, Summary};
 use crate::outcome::OperationKind;
-use crate::thresholds::Figures;
+use crate::thresholds::{Figures, Subject};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What a script's language calls the figures of a run, and what thresholds may name.
-pub type Naming = fn(&Summary) -> Figures;
+/// A script's language names the figures of a run: thresholds use these names.
+#[derive(Clone, Copy, Debug)]
+pub struct Naming {
+    /// The figures of a run by name.
+    pub figures: fn(&Summary) -> Figures,
+    /// The subject of the figure with this name; None: no judgement depends on it.
+    pub subject: fn(&str) -> Option<Subject>,
+    /// The prefix of names that count HTTP answers; behind it stand a dot and the status.
+    pub status_counts: &'static str,
+}
+
+impl Naming {
+    /// The names of a language that has none of its own: paths of the summary.
+    pub const PATHS: Naming = Naming { figures, subject, status_counts: "statuses.codes" };
+}
+
+impl Default for Naming {
+    fn default() -> Naming {
+        Naming::PATHS
+    }
+}
+
+fn figures(run: &Summary) -> Figures {
+    Figures { measured: run.names(), may_be_absent: |name| name.starts_with("errors.") }
+}
+
+fn subject(path: &str) -> Option<Subject> {
+    Some(match path {
+        "delivery.lost" | "delivery.ratio" => Subject::Lost,
+        "delivery.leaked" => Subject::Leaked,
+        "delivery.duplicate" => Subject::Duplicate,
+        "delivery.reordered" => Subject::Reordered,
+        "users.failed" => Subject::FailedUsers,
+        path if path.starts_with("errors.") => Subject::FailedUsers,
+        path if path.starts_with("statuses.") => Subject::Statuses,
+        path => {
+            let (distribution, figure) = path.rsplit_once('.')?;
+            let latencies = ["response_ms", "service_ms", "first_byte_ms", "latency_ms"];
+            let is_latency = latencies.iter().any(|latency| distribution.ends_with(latency));
+            return (is_latency && figure != "count").then_some(Subject::Latency);
+        }
+    })
+}
 
 impl Summary {
-    /// The names of a language that has none of its own.
-    pub fn figures(&self) -> Figures {
-        let may_be_absent: fn(&str) -> bool = |name| name.starts_with("errors.");
-        Figures { measured: self.names(), may_be_absent, path: |name| name }
-    }
-
     /// Every number of the summary by name: `delivery.ratio`, `operations.<name>.response_ms.p99`,
     /// `errors.connect_refused`.
     pub fn names(&self) -> BTreeMap<String, f64> {

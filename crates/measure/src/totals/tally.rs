@@ -9,7 +9,7 @@ use crate::at::At;
 use crate::expectations::Expectations;
 use crate::health::{Arrivals, Watch, rounded};
 use crate::histogram::Histogram;
-use crate::ledger::Counts;
+use crate::ledger::{Counts, RoomFate};
 use crate::metrics::MetricStore;
 use crate::outcome::{Failure, Operation, OperationKind};
 use crate::plugins::{Apdex, Endpoint, Figures};
@@ -29,8 +29,8 @@ use std::time::Duration;
 #[derive(Default)]
 pub(crate) struct Tally {
     pub(crate) header: Header,
-    /// The names that thresholds of the header use; None: the summary's own.
-    pub(crate) naming: Option<Naming>,
+    /// The names that thresholds of the header use.
+    pub(crate) naming: Naming,
     pub(crate) complete: bool,
     pub(crate) interrupted: bool,
     pub(crate) run_folder: Option<String>,
@@ -50,6 +50,7 @@ pub(crate) struct Tally {
     pub(crate) metrics: MetricStore,
     expectations: Expectations,
     ledger: Counts,
+    rooms: Vec<RoomFate>,
     users: u64,
     users_peak: u64,
     connections: u64,
@@ -89,6 +90,7 @@ impl Tally {
         self.metrics.absorb(&snapshot.metrics);
         self.expectations.merge(&snapshot.expectations);
         self.ledger = snapshot.ledger;
+        self.rooms.clone_from(&snapshot.rooms);
         self.users = snapshot.shards.iter().map(|shard| shard.users).sum();
         self.connections = snapshot.shards.iter().map(|shard| shard.connections).sum();
         self.users_peak = self.users_peak.max(self.users);
@@ -121,7 +123,7 @@ impl Tally {
             return summary.judged_by_rules(Vec::new(), Vec::new(), Vec::new());
         }
         if !header.thresholds.is_empty() {
-            let figures = self.figures(&summary);
+            let figures = (self.naming.figures)(&summary);
             let ended = |threshold: &Threshold| {
                 self.ended_by.iter().find(|ended| ended.expression == threshold.expression()).cloned()
             };
@@ -129,8 +131,8 @@ impl Tally {
             let judged = judged.map(|one| ended(one).unwrap_or_else(|| one.judge(&figures)));
             summary.thresholds = judged.collect();
         }
-        summary.verdict = verdict::judge(&summary);
-        summary.expectations.decisive = verdict::expect(&mut summary);
+        summary.verdict = verdict::judge(&summary, &self.naming);
+        summary.expectations.decisive = verdict::expect(&mut summary, &self.naming);
         summary
     }
 
@@ -140,7 +142,8 @@ impl Tally {
         let duration_s = rounded(self.end.since(self.begin).max(0) as f64 / 1e9, 1e3);
         let exhausted: u64 =
             self.failures.iter().filter(|f| f.failure == Failure::GeneratorExhausted).map(|f| f.count).sum();
-        let objectives = [header.objective_ms, thresholds::objective_ms(&header.thresholds)];
+        let named = thresholds::objective_ms(&header.thresholds, self.naming.subject);
+        let objectives = [header.objective_ms, named];
         let objective = objectives.into_iter().flatten().reduce(f64::min);
         Summary {
             name: header.name.clone(),
@@ -174,15 +177,11 @@ impl Tally {
         }
     }
 
-    fn figures(&self, summary: &Summary) -> thresholds::Figures {
-        self.naming.map_or_else(|| summary.figures(), |naming| naming(summary))
-    }
-
     pub(super) fn judge(&mut self, elapsed: Duration) -> bool {
         let ends = |threshold: &&Threshold| threshold.abort().ends(elapsed);
         if self.header.thresholds.iter().any(|threshold| ends(&threshold)) {
             let measured = self.measured();
-            let figures = self.figures(&measured);
+            let figures = (self.naming.figures)(&measured);
             let crossed = self.header.thresholds.iter().filter(ends).filter_map(|one| one.crossed(&figures));
             let ended_run_s = Some(rounded(elapsed.as_secs_f64(), 1e3));
             self.ended_by = crossed.map(|judged| Judged { ended_run_s, ..judged }).collect();
@@ -240,6 +239,7 @@ impl Tally {
             deadline_ms: self.header.deadline_ms,
             latency_ms: self.delivery.quantiles(),
             replay_latency_ms: self.replays.quantiles(),
+            rooms: self.rooms.clone(),
         }
     }
 

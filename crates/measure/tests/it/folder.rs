@@ -11,7 +11,7 @@ use sonagi_measure::metrics::{
 };
 use sonagi_measure::outcome::{Failure, OperationId, Outcome};
 use sonagi_measure::recorder::{Record, Recorder};
-use sonagi_measure::summary::{Conclusion, Service, Summary};
+use sonagi_measure::summary::{Conclusion, Naming, Service, Summary};
 use sonagi_measure::thresholds::Threshold;
 use sonagi_measure::totals::{Header, Language, ProcessGauges, Totals};
 use std::fs;
@@ -54,7 +54,7 @@ fn record(path: &Path, header: &Header, seconds: i64, close: bool) -> Summary {
 
 /// The run in a folder.
 fn read(path: &Path) -> Result<Summary, folder::ReadError> {
-    folder::read(path, Summary::figures)
+    folder::read(path, Naming::PATHS)
 }
 
 fn document(summary: &Summary) -> Value {
@@ -255,7 +255,7 @@ fn a_run_that_its_language_judges_reads_with_that_judgement() {
     let header = Header { language: Some(language), ..header() };
     let cut_off = record(folder.path(), &header, 3, false);
     assert_eq!(cut_off.verdict.result, Conclusion::Pass, "users that fail, fail a run by its rules alone");
-    assert_eq!(document(&folder::read(folder.path(), Summary::figures).unwrap()), document(&cut_off));
+    assert_eq!(document(&folder::read(folder.path(), Naming::PATHS).unwrap()), document(&cut_off));
     let judged =
         cut_off.judged_by_rules(Vec::new(), vec!["it says so".to_owned()], vec!["see there".to_owned()]);
     assert_eq!(
@@ -263,7 +263,7 @@ fn a_run_that_its_language_judges_reads_with_that_judgement() {
         (Conclusion::Fail, &["it says so".to_owned()][..])
     );
     folder::amend(folder.path(), &Summary { complete: true, ..judged.clone() }).unwrap();
-    assert_eq!(folder::read(folder.path(), Summary::figures).unwrap().verdict, judged.verdict);
+    assert_eq!(folder::read(folder.path(), Naming::PATHS).unwrap().verdict, judged.verdict);
     assert_eq!(folder::header(folder.path()).unwrap().language, header.language);
 }
 

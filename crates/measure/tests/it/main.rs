@@ -4,6 +4,7 @@
 mod docs;
 mod fixture;
 mod folder;
+mod following;
 mod generator;
 mod interrupted;
 mod ledger;

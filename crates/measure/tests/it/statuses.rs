@@ -8,7 +8,7 @@ use sonagi_measure::recorder::{Counter, Gauges};
 use sonagi_measure::summary::{Conclusion, FailOnStatus, Summary};
 use sonagi_measure::totals::Header;
 
-const ASK: &str = "check the path and the credentials; to ask for such a status: `expect: { statusCode: 404 }`, a threshold on `http.codes.404`, or `--fail-on-status never`";
+const ASK: &str = "check the path and the credentials; to ask for such a status: `expect: { statusCode: 404 }`, a threshold on `statuses.codes.404`, or `--fail-on-status never`";
 
 /// Three seconds with these answers in each.
 fn answered(header: Header, statuses: &[u16], expected: u64) -> Summary {
@@ -65,7 +65,7 @@ fn some_server_errors_are_hinted_at() {
     let summary = answered(header(), &[200, 503], 0);
     check(&summary, Conclusion::Pass, &["3 users completed"]);
     let hint = "3 of 6 HTTP responses were server errors (50.0 %); they fail a run by a threshold on \
-                `http.codes.<code>` or by `--fail-on-status any`";
+                `statuses.codes.<code>` or by `--fail-on-status any`";
     assert_eq!(summary.verdict.hints, [hint]);
 }
 

@@ -2,14 +2,14 @@
 
 use sonagi_measure::folder;
 use sonagi_measure::metrics::{Kind, Unit};
-use sonagi_measure::summary::Summary;
+use sonagi_measure::summary::Naming;
 use std::path::Path;
 use std::sync::Arc;
 
 #[test]
 fn a_folder_of_the_first_version_reads_as_it_did() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/version1");
-    let run = folder::read(&path, Summary::figures).unwrap();
+    let run = folder::read(&path, Naming::PATHS).unwrap();
     assert!(run.complete && !run.interrupted);
     assert_eq!((run.duration_s, run.users.completed, run.users.session_ms.p50), (2.011, 6, 2.659));
     assert_eq!(run.http_codes.into_iter().collect::<Vec<_>>(), [(404, 18)]);

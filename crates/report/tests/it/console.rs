@@ -67,6 +67,7 @@ fn a_passed_run_says_so_first_and_then_what_was_delivered() {
                 9.40 s CPU · 38.2 MB resident · 112/1,048,576 file descriptors ·
                 1 shard
     run folder  runs/2026-11-20T10-00-00-fan-out
+    see it      sonagi page runs/2026-11-20T10-00-00-fan-out
     ");
 }
 
@@ -129,6 +130,7 @@ fn a_failed_run_names_every_reason_and_shows_every_section() {
                 generator and service together filled the machine's 2 cores for 4
                 seconds
     run folder  runs/2026-11-20T10-00-00-fan-out
+    see it      sonagi page runs/2026-11-20T10-00-00-fan-out
     ");
 }
 

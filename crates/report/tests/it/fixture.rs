@@ -3,7 +3,7 @@
 use serde_json::Map;
 use sonagi_measure::At;
 use sonagi_measure::expectations::Expectations;
-use sonagi_measure::ledger::Counts;
+use sonagi_measure::ledger::{Counts, RoomCounts, RoomFate};
 use sonagi_measure::metrics::{Kind, MetricStore, Unit};
 use sonagi_measure::outcome::OperationKind;
 use sonagi_measure::plugins::{Apdex, Endpoint, Figures};
@@ -98,6 +98,7 @@ pub(crate) fn fan_out() -> Summary {
             deadline_ms: 1000.0,
             latency_ms: quantiles(200_000, 1.2),
             replay_latency_ms: Quantiles::default(),
+            rooms: Vec::new(),
         }),
         traffic: Traffic {
             messages_sent: 2100,
@@ -155,29 +156,7 @@ pub(crate) fn everything() -> Summary {
         ],
     };
     run.users = users();
-    run.delivery = Some(Delivery {
-        counts: Counts {
-            messages: 2000,
-            owed: 200_000,
-            delivered: 196_900,
-            late: 61,
-            replayed: 20,
-            lost: 3012,
-            lost_own: 0,
-            outstanding: 7,
-            duplicate: 31,
-            reordered: 12,
-            leaked: 3,
-            unknown: 99,
-            settling: 40,
-            foreign: 2,
-            negative: 1,
-        },
-        ratio: 0.98494,
-        deadline_ms: 1000.0,
-        latency_ms: quantiles(196_961, 1.2),
-        replay_latency_ms: quantiles(20, 400.0),
-    });
+    run.delivery = Some(misdelivered());
     run.traffic.websocket_sent = 10;
     run.traffic.websocket_received = 20;
     run.http_codes.insert(429, 4);
@@ -210,6 +189,43 @@ pub(crate) fn everything() -> Summary {
     run.combination.insert("transport".into(), "sse".into());
     run.service = Some(Service { ended: Some("signal: 9 (SIGKILL)".into()), ..service(12, 4) });
     run
+}
+
+/// Copies of every fate.
+fn misdelivered() -> Delivery {
+    Delivery {
+        counts: Counts {
+            messages: 2000,
+            owed: 200_000,
+            delivered: 196_900,
+            late: 61,
+            replayed: 20,
+            lost: 3012,
+            lost_own: 0,
+            outstanding: 7,
+            duplicate: 31,
+            reordered: 12,
+            leaked: 3,
+            unknown: 99,
+            settling: 40,
+            foreign: 2,
+            negative: 1,
+        },
+        ratio: 0.98494,
+        deadline_ms: 1000.0,
+        latency_ms: quantiles(196_961, 1.2),
+        replay_latency_ms: quantiles(20, 400.0),
+        rooms: vec![RoomFate {
+            room: "general".into(),
+            counts: RoomCounts {
+                messages: 20,
+                owed: 2000,
+                delivered: 1990,
+                lost: 10,
+                ..RoomCounts::default()
+            },
+        }],
+    }
 }
 
 /// A run whose script asks for all that plugins make of the figures.

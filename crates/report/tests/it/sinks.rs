@@ -4,7 +4,7 @@ use sonagi_measure::At;
 use sonagi_measure::ledger::Counts;
 use sonagi_measure::metrics::MetricStore;
 use sonagi_measure::recorder::Counter;
-use sonagi_measure::summary::Summary;
+use sonagi_measure::summary::{Naming, Summary};
 use sonagi_measure::totals::{Header, Progress, Snapshot};
 use sonagi_report::sink::{Folder, Live, Trouble};
 use sonagi_report::{Sink, Sinks};
@@ -181,6 +181,6 @@ fn what_a_sink_wrote_is_read_back_as_the_same_summary() {
     let summary = totals.summary();
     folder.ended(&summary).unwrap();
     let path = place.path().join("chat");
-    let read = sonagi_measure::folder::read(&path, Summary::figures).unwrap();
+    let read = sonagi_measure::folder::read(&path, Naming::PATHS).unwrap();
     assert_eq!(read, Summary { run_folder: Some(path.display().to_string()), ..summary });
 }

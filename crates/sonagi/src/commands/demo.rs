@@ -6,11 +6,11 @@ use crate::exit::Exit;
 use crate::load;
 use crate::runs::{self, RunOptions};
 use crate::service::Service;
+use crate::temp_folder::TempFolder;
 use crate::terminal::Terminal;
 use clap::{ArgMatches, Command};
 use sonagi_artillery::Overrides;
 use std::fs;
-use std::path::{Path, PathBuf};
 
 pub(super) const NAME: &str = "demo";
 
@@ -30,45 +30,26 @@ pub(super) fn define() -> Command {
         .long_about(
             "Start the reference chat service on a free port, load it with two scenarios and print both verdicts: \
              45 users that log in and talk in pairs, then one room of 100 users that each send once a second. \
-             It takes under a minute. Its scripts are in examples/demo.",
+             It takes under a minute, and writes a page of each run beside its folder. Its scripts are in \
+             examples/demo.",
         )
         .args(runs::arguments())
 }
 
 pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
-    let folder = TempFolder::create()?;
-    let service = Service::start(&serve::seeded(USERS, &folder.path(CREDENTIALS)))?;
+    let folder = TempFolder::create("demo")?;
+    let service = Service::start(&serve::seeded(USERS, &folder.path().join(CREDENTIALS)))?;
     let overrides = Overrides { target: Some(service.url()), ..Overrides::default() };
-    let paths: Vec<_> = SCRIPTS.iter().map(|(name, _)| folder.path(name)).collect();
+    let write = |(name, text): &(&str, &str)| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).map_err(|error| Error::file("write", &path, error)).map(|()| path)
+    };
+    let paths = SCRIPTS.iter().map(write).collect::<Result<Vec<_>, _>>()?;
     let scripts = load::all(&paths, &overrides, &mut |_, _| {})?;
-    let exit = runs::all(scripts, &RunOptions::of(matches), terminal)?;
+    let mut options = RunOptions::of(matches);
+    // Somebody who tries it out has something to look at; a folder of runs holds their pages as well.
+    options.pages.file = options.pages.file.or_else(|| options.runs.as_ref().map(|runs| runs.join("")));
+    let exit = runs::all(scripts, &options, terminal)?;
     service.stop()?;
     Ok(exit)
-}
-
-/// A temporary folder with the scripts in it, removed when the demo is over.
-struct TempFolder(PathBuf);
-
-impl TempFolder {
-    fn create() -> Result<TempFolder, Error> {
-        let path = std::env::temp_dir().join(format!("sonagi-demo-{}", std::process::id()));
-        fs::create_dir(&path).map_err(|error| Error::file("create", &path, error))?;
-        let folder = TempFolder(path);
-        for (name, text) in SCRIPTS {
-            let path = folder.path(name);
-            fs::write(&path, text).map_err(|error| Error::file("write", &path, error))?;
-        }
-        Ok(folder)
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-}
-
-impl Drop for TempFolder {
-    fn drop(&mut self) {
-        // A failure is ignored: the system cleans its folder for temporary files.
-        let _ = fs::remove_dir_all(Path::new(&self.0));
-    }
 }

@@ -5,12 +5,13 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::matrix;
 use crate::output::{self, Vocabulary};
+use crate::page;
 use crate::terminal::Terminal;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::Value;
 use sonagi_artillery::names;
 use sonagi_artillery::report::Periods;
-use sonagi_measure::folder::{self, ReadError, Reader};
+use sonagi_measure::folder::{self, RUN, ReadError, Reader};
 use sonagi_measure::summary::Summary;
 use sonagi_report::Matrix;
 use sonagi_report::console::CUT_OFF;
@@ -20,9 +21,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub(super) const NAME: &str = "report";
-
-/// The file in every run folder.
-const RUN: &str = "run.json";
 
 /// Limit on the runs of a folder that are listed.
 const LISTED: usize = 20;
@@ -64,7 +62,15 @@ pub(super) fn define() -> Command {
                 .long("output")
                 .value_name("FILE")
                 .value_parser(value_parser!(PathBuf))
-                .help("Write the report of `sonagi run --output` to this file or folder"),
+                .help("Write a report to this file: a page with everything in it if its name ends in .html, else (and \
+                       into a folder) that of `sonagi run --output`"),
+        )
+        .arg(
+            Arg::new("plot")
+                .long("plot")
+                .action(ArgAction::SetTrue)
+                .conflicts_with_all(["json", "csv"])
+                .help("Print latencies and rate as a small plot below the summary"),
         )
         .arg(output::vocabulary().help("Summary format; default: k6's of a k6 script's run, else sonagi"))
 }
@@ -82,13 +88,19 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     }
     let summary = match folder.is_file() {
         true => of_report(folder)?,
-        false => folder::read(folder, names::figures).map_err(|error| unread(folder, &error))?,
+        false => folder::read(folder, names::NAMING).map_err(|error| unread(folder, &error))?,
     };
-    let written = matches.get_one::<PathBuf>("output").map_or(Ok(()), |path| write(path, folder, &summary));
+    let written = matches.get_one::<PathBuf>("output").map_or(Ok(()), |path| match is_page(path) {
+        true => page(path, folder, terminal),
+        false => write(path, folder, &summary),
+    });
     if matches.get_flag("json") {
         terminal.print(&sonagi_report::json::summary(&summary))?;
     } else if matches.contains_id("summary") || folder.is_file() || !in_own_words(folder, terminal)? {
         Vocabulary::of(matches).print(&summary, terminal)?;
+    }
+    if let Some(plot) = matches.get_flag("plot").then(|| page::plotted(folder, terminal)).flatten() {
+        terminal.print(&format!("\n{plot}"))?;
     }
     written.map(|()| Exit::Pass)
 }
@@ -127,6 +139,22 @@ fn table(folder: &Path, matches: &ArgMatches, terminal: &Terminal) -> Result<Exi
         None => terminal.fill(|out| sonagi_report::table::write(&run, out))?,
     }
     Ok(Exit::Pass)
+}
+
+/// Whether a file of this name is a page.
+fn is_page(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "html" || ending == "htm")
+}
+
+/// Writes the page with the run in it.
+fn page(path: &Path, folder: &Path, terminal: &Terminal) -> Result<(), Error> {
+    if folder.is_file() {
+        let what = "a report file has no seconds to make a page of";
+        return Err(Error::could_not(format_args!("{what}\nhint: name the run folder")));
+    }
+    let written = page::write(folder, path)?;
+    terminal.say(&format!("page        {}", written.display()));
+    Ok(())
 }
 
 /// Writes the report to a file.

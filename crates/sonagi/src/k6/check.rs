@@ -50,9 +50,6 @@ fn one(given: &GivenFlags) -> Checked {
             }
         }
     }
-    if super::wants_dashboard() {
-        found.notice(super::NO_DASHBOARD);
-    }
     let Findings { script, problems, notices } = found;
     let problems = if problems.is_empty() { Ok(()) } else { Err(Problems(problems)) };
     Checked { script, problems, notices, unloaded: None, runs: 1 }

@@ -1,5 +1,6 @@
 //! The flags of a k6 script, from the table that also names the option each of them sets.
 
+use crate::page::{self, Dashboard, PageWish};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::{Map, Value};
 use sonagi_k6::options::{FLAGS, Flag, Problems, Takes, flags_to_tier};
@@ -72,6 +73,31 @@ pub(super) struct GivenFlags {
 }
 
 impl GivenFlags {
+    /// Outputs, of the command line or else the environment.
+    pub(super) fn outs(&self) -> Vec<String> {
+        let given = self.many("out");
+        if given.is_empty() { std::env::var("K6_OUT").into_iter().collect() } else { given }
+    }
+
+    /// The pages that are wanted: by our own flags, or as k6's web dashboard.
+    pub(super) fn pages(&self) -> Result<PageWish, String> {
+        let environment = |name: &str| std::env::var(name).ok();
+        let dashboard = Dashboard::asked(&self.outs(), environment)?.map(|it| it.wish()).transpose()?;
+        let mut wish = dashboard.unwrap_or_default();
+        let page = self.one("page");
+        if let Some(when) = &page {
+            if !["run", "keep"].contains(&when.as_str()) {
+                return Err(format!("--page takes run or keep; got `{when}`"));
+            }
+            let listen = self.one("page-listen").unwrap_or_else(|| page::USUAL.to_owned());
+            wish.served = Some(page::address(&listen)?);
+            wish.keep = when == "keep";
+        }
+        wish.file = self.one("report").map(PathBuf::from).or(wish.file);
+        wish.plot = self.has("plot");
+        Ok(wish)
+    }
+
     pub(super) fn of(matches: &ArgMatches) -> GivenFlags {
         let values = |name: &str| {
             let values: Vec<String> =

@@ -1,8 +1,10 @@
 //! The run folder of a k6 test, if `--runs` asks for one: like k6, we leave no file that nobody named.
 
 use super::flags::GivenFlags;
+use crate::page::Pages;
 use crate::queued_sink::QueuedSink;
 use crate::runs;
+use crate::signals::StopRequests;
 use crate::terminal::Terminal;
 use sonagi_engine::RunEvent;
 use sonagi_report::Sinks;
@@ -15,27 +17,32 @@ pub(super) struct TestFolder {
     sinks: Sinks,
     path: Option<PathBuf>,
     terminal: Terminal,
+    pages: Pages,
     /// Whether anything was written.
     has_begun: bool,
 }
 
 impl TestFolder {
-    /// Reserves the folder that `--runs` asks for.
+    /// Reserves the folder that `--runs` asks for, or that a page is made of.
     pub(super) fn wanted(given: &GivenFlags, terminal: &Terminal) -> Result<TestFolder, String> {
-        let reserve = |runs: String| {
+        let wish = given.pages()?;
+        let pages = Pages::start(wish, given.one("runs").map(PathBuf::from), terminal);
+        let pages = pages.map_err(|error| error.to_string())?;
+        let reserve = |runs: &Path| {
             let started = runs::now().map_err(|error| error.to_string())?;
             let stem = given.script.file_stem().unwrap_or_default().to_string_lossy();
             let name = sonagi_measure::folder::name(&started, &stem);
-            sink::Folder::reserve(Path::new(&runs), &name)
-                .map_err(|error| format!("cannot write a run folder in {runs}: {error}"))
+            sink::Folder::reserve(runs, &name)
+                .map_err(|error| format!("cannot write a run folder in {}: {error}", runs.display()))
         };
-        let folder = given.one("runs").map(reserve).transpose()?;
+        let folder = pages.runs().map(reserve).transpose()?;
         let path = folder.as_ref().map(|folder| folder.path().to_owned());
         let mut sinks = Sinks::new();
         if let Some(folder) = folder {
+            pages.begin(folder.path());
             sinks.add(QueuedSink::start(folder).map_err(|error| error.to_string())?);
         }
-        Ok(TestFolder { sinks, path, terminal: *terminal, has_begun: false })
+        Ok(TestFolder { sinks, path, terminal: *terminal, pages, has_begun: false })
     }
 
     /// Records an event. The test goes on after an error of the disk, which is reported once.
@@ -49,16 +56,30 @@ impl TestFolder {
         self.sinks.each(|sink| runs::pass(sink, event), warn);
     }
 
-    /// Prints the folder's path, and whether it holds the whole test. An empty folder is removed.
-    pub(super) fn finish(mut self, is_quiet: bool) -> bool {
+    /// Prints the folder's path, and how to look at it; whether all outputs hold the whole test. An empty folder is
+    /// removed.
+    pub(super) fn finish(&mut self, is_quiet: bool) -> bool {
         let Some(path) = &self.path else { return true };
+        let mut missed: Vec<_> = self.sinks.incomplete().map(runs::incomplete).into_iter().collect();
         if !self.has_begun {
             let _ = std::fs::remove_dir(path);
-        } else if !is_quiet {
-            self.terminal.say(&format!("run folder  {}", path.display()));
+        } else {
+            if !is_quiet && !self.pages.is_temporary() {
+                self.terminal.say(&format!("run folder  {0}\nsee it      sonagi page {0}", path.display()));
+            }
+            missed.extend(self.pages.end(path, true).err());
         }
-        let incomplete = self.sinks.incomplete().map(runs::incomplete);
-        incomplete.iter().for_each(|why| self.terminal.say(&why.to_string()));
-        incomplete.is_none()
+        missed.iter().for_each(|why| self.terminal.say(&why.to_string()));
+        missed.is_empty()
+    }
+
+    /// The plot of the test, if it is wanted.
+    pub(super) fn plot(&self) -> Option<String> {
+        self.pages.plot(self.path.as_ref().filter(|_| self.has_begun)?)
+    }
+
+    /// The test and its summary are over: the page is served until the next signal, where that is wanted.
+    pub(super) fn close(self, stop_requests: &StopRequests) {
+        self.pages.finish(stop_requests);
     }
 }

@@ -14,7 +14,8 @@ pub(crate) use dialect::is_meant;
 pub(crate) use flags::run as command;
 pub(crate) use flags::tip;
 
-use crate::environment::{K6_WEB_DASHBOARD, NO_COLOR};
+use crate::environment::NO_COLOR;
+use crate::page::Dashboard;
 use crate::signals;
 use crate::terminal::Terminal;
 use clap::error::ErrorKind;
@@ -40,10 +41,6 @@ const CHOICES: [(&str, &[&str]); 2] = [
 
 /// Flags of k6's API server.
 const OF_THE_SERVER: [&str; 3] = ["address", "linger", "profiling-enabled"];
-
-/// The notice about k6's web dashboard.
-const NO_DASHBOARD: &str =
-    "K6_WEB_DASHBOARD: the web dashboard is not supported; --out json=FILE or csv=FILE keeps every sample";
 
 /// Runs or checks the scripts; returns the process's exit code.
 pub(crate) fn main(arguments: &[OsString], terminal: &Terminal) -> u8 {
@@ -106,12 +103,10 @@ fn run(asked: Asked, given: &GivenFlags, mut log: TestLog, terminal: &Terminal) 
         says.say("stopping at once");
         std::process::exit(i32::from(Exit::Interrupted.code()));
     };
-    if let Err(error) = signals::listen(*terminal, first, second) {
-        return refused(&mut log, Exit::Other, &error.to_string());
-    }
-    if wants_dashboard() {
-        log.line(&LogLine::new(Level::Warn, NO_DASHBOARD));
-    }
+    let stop_requests = match signals::listen(*terminal, first, second) {
+        Ok(stop_requests) => stop_requests,
+        Err(error) => return refused(&mut log, Exit::Other, &error.to_string()),
+    };
     let is_quiet = given.has("quiet");
     let mut folder = match TestFolder::wanted(given, terminal) {
         Ok(folder) => folder,
@@ -149,12 +144,11 @@ fn run(asked: Asked, given: &GivenFlags, mut log: TestLog, terminal: &Terminal) 
     if !is_quiet && !bars.is_empty() {
         let _ = terminal.print(&format!("\n\n{}\n", bars.join("\n")));
     }
+    if let Some(plot) = folder.plot() {
+        let _ = terminal.print(&format!("\n{plot}"));
+    }
+    folder.close(&stop_requests);
     code
-}
-
-/// Whether the environment asks for k6's web dashboard.
-fn wants_dashboard() -> bool {
-    K6_WEB_DASHBOARD.get().is_some_and(|value| !["false", "0"].contains(&value.as_str()))
 }
 
 /// The lines before a run.
@@ -233,9 +227,8 @@ fn asked(given: &GivenFlags) -> Result<Asked, (Exit, String)> {
         Tiers { config_file, script: serde_json::Map::new(), environment: environment(&variables), flags };
     let lookup =
         |name: &str| variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
-    let outs = given.many("out");
-    let outs = if outs.is_empty() { lookup("K6_OUT").into_iter().collect() } else { outs };
-    let outputs = outs.iter().map(|out| Wanted::parse(out, lookup)).collect::<Result<Vec<_>, _>>();
+    let outputs = given.outs().into_iter().filter(|out| !Dashboard::is_one(out));
+    let outputs = outputs.map(|out| Wanted::parse(&out, lookup)).collect::<Result<Vec<_>, _>>();
     Ok(Asked {
         script,
         source,

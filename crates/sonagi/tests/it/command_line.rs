@@ -173,19 +173,6 @@ fn the_pages_and_help_of_run_lead_to_k6_s_flags() {
 }
 
 #[test]
-fn k6_s_own_page_is_said_to_be_unsupported() {
-    let place = Place::new();
-    place.write("x.js", "export default () => {};\n");
-    let said = |value: &str| {
-        let mut command = place.command(&["run", "x.js"]);
-        let answer = Answer::from(command.env("K6_WEB_DASHBOARD", value).output().unwrap());
-        answer.err.contains("K6_WEB_DASHBOARD: the web dashboard is not supported; --out json=FILE")
-    };
-    assert!(said("true"));
-    assert!(!said("false"));
-}
-
-#[test]
 fn a_folder_of_runs_is_listed_newest_first() {
     let place = Place::new();
     place.write("a.yml", "config: {target: 'http://127.0.0.1:9'}\nscenarios: [{flow: [{think: 0.1}]}]\n");

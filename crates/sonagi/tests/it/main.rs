@@ -18,6 +18,7 @@ mod k6_report;
 mod matrix;
 mod node;
 mod outcomes;
+mod page;
 mod reconnect;
 mod run;
 mod seeds;

@@ -13,6 +13,7 @@ mod arrows;
 mod columns;
 mod layers;
 mod lengths;
+mod libraries;
 mod orders;
 mod source;
 mod text;

@@ -50,6 +50,7 @@ pub(crate) const ORDERS: &[(&str, &[&str])] = &[
             "health",
             "totals",
             "folder",
+            "frame",
         ],
     ),
     ("crates/transport/src", &["calendar", "clock", "net", "http", "link"]),

@@ -22,13 +22,14 @@ pub(crate) fn root() -> PathBuf {
 /// All text files, in the order of their paths.
 pub(crate) fn files() -> Vec<File> {
     let root = root();
+    let ignored = ignored(&root);
     let mut found = Vec::new();
     let mut folders = vec![root.clone()];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).unwrap() {
             let path = entry.unwrap().path();
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            if path.is_symlink() || MADE.contains(&name.as_str()) {
+            if path.is_symlink() || MADE.contains(&name.as_str()) || ignored.contains(&path) {
                 continue;
             }
             if path.is_dir() {
@@ -42,6 +43,12 @@ pub(crate) fn files() -> Vec<File> {
     found.sort_by(|a, b| a.path.cmp(&b.path));
     assert!(found.len() > 50, "the walk found {} files: it did not see the repository", found.len());
     found
+}
+
+/// The places that version control ignores, by their paths from the root.
+fn ignored(root: &Path) -> Vec<PathBuf> {
+    let rules = fs::read_to_string(root.join(".gitignore")).unwrap();
+    rules.lines().filter_map(|rule| Some(root.join(rule.strip_prefix('/')?))).collect()
 }
 
 /// The files whose names end so.

@@ -18,8 +18,8 @@ mod trust;
 
 pub use dial_policy::DialPolicy;
 pub use failed::{Cause, Failed};
-pub use origin::{Origin, wire_path};
-pub(crate) use origin::{has_scheme, push_query};
+pub(crate) use origin::push_query;
+pub use origin::{Origin, has_scheme, wire_path};
 pub use rustls::{CipherSuite, ProtocolVersion};
 pub use socket::{Secured, Socket};
 pub use tls::{Identity, TlsOptions};

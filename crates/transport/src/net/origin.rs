@@ -95,7 +95,7 @@ impl fmt::Display for Origin {
 }
 
 /// Whether a reference begins with a scheme (RFC 3986 §3.1): `/go?to=http://b` does not.
-pub(crate) fn has_scheme(reference: &str) -> bool {
+pub fn has_scheme(reference: &str) -> bool {
     match reference.split_once(':') {
         Some((scheme, _)) => {
             scheme.starts_with(|first: char| first.is_ascii_alphabetic())

@@ -72,7 +72,7 @@ impl SocketHandler for Socket {
         self.breach();
     }
 
-    fn heard(&mut self) {
+    fn heard(&mut self, _: &Hub) {
         self.conversation.heard();
     }
 

@@ -30,9 +30,13 @@ pub(crate) trait SocketHandler: Send {
     fn text(&mut self, text: &str);
     fn binary(&mut self, bytes: &[u8]);
     /// Something was received; called once per read.
-    fn heard(&mut self);
+    fn heard(&mut self, hub: &Hub) {
+        self.peer().deadlines.answered(hub.now(), &hub.config.limits);
+    }
     /// The frame before the close frame; not called when the client closed first or broke the protocol.
-    fn farewell(&self, why: Close) -> Option<&'static str>;
+    fn farewell(&self, _why: Close) -> Option<&'static str> {
+        None
+    }
     /// The client says that it goes: end its memberships, while what is queued still goes out.
     fn leaving(&mut self, hub: &Hub) {
         self.peer().leave_all(&hub.metrics);
@@ -208,7 +212,7 @@ impl<A: SocketHandler> Link<A> {
         if self.stage != Stage::Talking {
             self.unheard += bytes.len();
         }
-        self.handler.heard();
+        self.handler.heard(&self.hub);
         let before = Arc::as_ptr(self.handler.peer());
         let Link { decoder, handler, answered, hub, .. } = self;
         let mut messages = 0;
@@ -266,10 +270,7 @@ mod tests {
             self.at = 1;
         }
         fn binary(&mut self, _: &[u8]) {}
-        fn heard(&mut self) {}
-        fn farewell(&self, _: Close) -> Option<&'static str> {
-            None
-        }
+        fn heard(&mut self, _: &Hub) {}
         fn closing(&mut self) {}
     }
 

@@ -70,14 +70,6 @@ impl SocketHandler for Echo {
         self.say(Opcode::Binary, bytes);
     }
 
-    fn heard(&mut self) {
-        self.peer.deadlines.answered(self.hub.now(), &self.hub.config.limits);
-    }
-
-    fn farewell(&self, _: Close) -> Option<&'static str> {
-        None
-    }
-
     fn closing(&mut self) {
         self.peer.outbox.close(Close::Normal);
     }

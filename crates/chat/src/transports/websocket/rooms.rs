@@ -140,14 +140,6 @@ impl SocketHandler for RoomsSocket {
         self.refuse(&Problem::bad_request("a frame is text, got a binary one"));
     }
 
-    fn heard(&mut self) {
-        self.peer.deadlines.answered(self.hub.now(), &self.hub.config.limits);
-    }
-
-    fn farewell(&self, _: Close) -> Option<&'static str> {
-        None
-    }
-
     fn closing(&mut self) {
         self.peer.outbox.close(Close::Normal);
         self.peer.leave_all(&self.hub.metrics);

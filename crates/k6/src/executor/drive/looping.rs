@@ -17,7 +17,7 @@ pub(super) async fn drive<P: Pool>(driver: &Rc<Driver<P>>) {
     all_over(&mut tasks).await;
 }
 
-/// What is left of shared iterations when the last user is given back was dropped.
+/// Drops the shared iterations that are left when the last user is given back.
 pub(super) fn finish<P: Pool>(driver: &Driver<P>) {
     if let Executor::SharedIterations { iterations, .. } = driver.options.executor {
         let asked = driver.common.asked.load(Ordering::SeqCst);

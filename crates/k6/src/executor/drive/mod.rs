@@ -28,7 +28,7 @@ pub struct Share<P: Pool> {
     pub options: Scenario,
     /// The whole test's plan, the same on all shards.
     pub plan: Arc<Plan>,
-    /// What its shards share; says which scenario of the plan it is.
+    /// The state that its shards share; it says which scenario of the plan this is.
     pub common: Arc<Common>,
     /// Which of the plan's shards this is.
     pub shard: usize,

@@ -25,7 +25,7 @@ fn iterations_begin_when_they_are_planned() {
     assert_eq!(begun(&run_plainly(ramp)), [448, 633, 775, 895, 1000]);
 }
 
-/// As in k6, which counts the time after the last arrival, too.
+/// The same as in k6, which counts the time after the last arrival, too.
 #[test]
 fn a_constant_rate_lasts_as_long_as_it_says_and_a_ramping_one_until_its_last_iteration() {
     let report = run_plainly(rate(json!({"rate": 1, "duration": "1900ms"})));
@@ -118,7 +118,7 @@ fn users_of_an_arrival_rate_serve_a_later_scenario() {
     assert_eq!(report.counts, [[8, 0, 3], [1, 0, 1]]);
 }
 
-/// As in k6: what users keep (cookies, connections) is kept by all of them.
+/// The same as in k6: all users keep their cookies and connections.
 #[test]
 fn users_take_turns() {
     let trial = Trial { lasts: |_, _| (10, Over::Complete), ..Trial::default() };

@@ -21,7 +21,7 @@ fn scenarios(scenarios: Value) -> Vec<Scenario> {
     consolidate(Tiers { script, ..Tiers::default() }).unwrap().options.scenarios
 }
 
-/// What a test's users do, and how many threads it has.
+/// The actions of a test's users, and the number of its threads.
 struct Trial {
     shards: usize,
     /// How long an iteration of this number takes (ms; less than 0: and holds the shard up), and how it ends.
@@ -53,7 +53,7 @@ struct Done {
 struct Report {
     done: Vec<Done>,
     dropped: Vec<(i64, u64)>,
-    /// Of these, what the generator came too late for.
+    /// Those of them that the generator came too late for.
     late: u64,
     insufficient: Vec<u64>,
     failed: usize,

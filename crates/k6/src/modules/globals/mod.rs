@@ -14,7 +14,7 @@ use super::k6::basics::set_random;
 use super::registry::{self, BUILTINS};
 use super::{crypto, language};
 use crate::vu::Vu;
-pub(crate) use timers::Timers;
+pub(crate) use timers::ScriptTimers;
 
 /// Gives a new interpreter its globals.
 pub(crate) fn globals(ctx: &Ctx<'_>) -> rquickjs::Result<()> {
@@ -61,10 +61,10 @@ pub(crate) fn environment(ctx: &Ctx<'_>, more: &[(String, String)]) -> rquickjs:
 }
 
 /// Makes a global.
-type Make = for<'js> fn(&Ctx<'js>) -> rquickjs::Result<Value<'js>>;
+type MakeGlobal = for<'js> fn(&Ctx<'js>) -> rquickjs::Result<Value<'js>>;
 
 /// A global that is made when a script first looks at it.
-fn on_demand<'js>(globals: &Object<'js>, name: &'static str, make: Make) -> rquickjs::Result<()> {
+fn on_demand<'js>(globals: &Object<'js>, name: &'static str, make: MakeGlobal) -> rquickjs::Result<()> {
     let keep = move |ctx: &Ctx<'js>, value: Value<'js>| {
         ctx.globals().prop(name, Property::from(value).writable().configurable())
     };

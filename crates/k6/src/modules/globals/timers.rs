@@ -17,7 +17,7 @@ const LONGEST_MS: f64 = 1e12;
 
 /// Timers by the number the script knows them by.
 #[derive(Default)]
-pub(crate) struct Timers {
+pub(crate) struct ScriptTimers {
     last: Cell<u32>,
     running: RefCell<HashMap<u32, Running>>,
 }
@@ -29,7 +29,7 @@ struct Running {
     repeats: bool,
 }
 
-impl Timers {
+impl ScriptTimers {
     /// Forgets all timers. k6 warns of each that was still running at the end of its iteration.
     pub(crate) fn forget(&self, shard: &Shard) {
         let running = self.running.take();
@@ -88,7 +88,7 @@ fn start<'js>(
     let function = function.into_function().ok_or_else(wrong)?;
     let ms = delay.0.map_or(0.0, |delay| delay.0);
     let ns = if ms > 0.0 { (ms.min(LONGEST_MS) * 1e6) as i64 } else { 0 };
-    let timers = vu.module_state::<Timers>();
+    let timers = vu.module_state::<ScriptTimers>();
     timers.last.set(timers.last.get() + 1);
     let callback = Callback {
         function: Persistent::save(ctx, function),
@@ -104,13 +104,13 @@ fn start<'js>(
 fn schedule(vu: &Rc<Vu>, in_ns: i64, callback: Callback) {
     let (number, repeats) = (callback.number, callback.every_ns.is_some());
     let key = vu.events.at(vu.now().plus(in_ns), Box::new(move |ctx, vu| fire(ctx, vu, callback)));
-    vu.module_state::<Timers>().running.borrow_mut().insert(number, Running { key, repeats });
+    vu.module_state::<ScriptTimers>().running.borrow_mut().insert(number, Running { key, repeats });
 }
 
 fn fire(ctx: &Ctx<'_>, vu: &Rc<Vu>, callback: Callback) -> rquickjs::Result<()> {
     let Callback { function, arguments, number, every_ns } = callback.clone();
     if every_ns.is_none() {
-        vu.module_state::<Timers>().running.borrow_mut().remove(&number);
+        vu.module_state::<ScriptTimers>().running.borrow_mut().remove(&number);
     }
     let mut args = Args::new(ctx.clone(), arguments.len());
     for argument in arguments {
@@ -118,7 +118,8 @@ fn fire(ctx: &Ctx<'_>, vu: &Rc<Vu>, callback: Callback) -> rquickjs::Result<()> 
     }
     function.restore(ctx)?.call_arg::<Value<'_>>(args)?;
     // It may have stopped itself.
-    if let Some(ns) = every_ns.filter(|_| vu.module_state::<Timers>().running.borrow().contains_key(&number))
+    if let Some(ns) =
+        every_ns.filter(|_| vu.module_state::<ScriptTimers>().running.borrow().contains_key(&number))
     {
         schedule(vu, ns, callback);
     }
@@ -128,6 +129,6 @@ fn fire(ctx: &Ctx<'_>, vu: &Rc<Vu>, callback: Callback) -> rquickjs::Result<()> 
 pub(super) fn clear(ctx: Ctx<'_>, number: Opt<Coerced<f64>>) {
     let vu = Vu::of(&ctx);
     let number = number.0.map_or(0, |number| number.0 as u32);
-    let timer = vu.module_state::<Timers>().running.borrow_mut().remove(&number);
+    let timer = vu.module_state::<ScriptTimers>().running.borrow_mut().remove(&number);
     timer.into_iter().for_each(|timer| vu.events.take_back(timer.key));
 }

@@ -27,7 +27,7 @@ pub(crate) struct Received {
 }
 
 /// Makes one member.
-type Make = for<'js> fn(&Ctx<'js>, &Received) -> rquickjs::Result<Value<'js>>;
+type MakeMember = for<'js> fn(&Ctx<'js>, &Received) -> rquickjs::Result<Value<'js>>;
 
 impl HostObject for Received {
     /// In k6's order.
@@ -41,7 +41,7 @@ impl HostObject for Received {
 }
 
 /// In k6's order.
-const MEMBERS: &[(&str, Make)] = &[
+const MEMBERS: &[(&str, MakeMember)] = &[
     ("remote_ip", |ctx, it| match &it.answer.remote {
         Some(Remote::Peer(peer)) => text(ctx, &peer.ip().to_string()),
         Some(Remote::Host(host, _)) => text(ctx, host),

@@ -12,7 +12,7 @@ use crate::metrics::{SystemTag, builtin};
 use crate::modules::record;
 use crate::vu::Vu;
 
-/// What came from the target, whether or not it is of any use.
+/// An answer of the target, usable or not.
 #[derive(Clone, Copy)]
 pub(super) struct Reply<'r> {
     pub(super) response: &'r Response,

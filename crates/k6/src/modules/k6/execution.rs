@@ -32,9 +32,9 @@ impl ExecutionState {
 }
 
 /// Makes one member.
-type Make = for<'js> fn(&Ctx<'js>, &Rc<Vu>) -> rquickjs::Result<Value<'js>>;
+type MakeMember = for<'js> fn(&Ctx<'js>, &Rc<Vu>) -> rquickjs::Result<Value<'js>>;
 
-const SCENARIO: &[(&str, Make)] = &[
+const SCENARIO: &[(&str, MakeMember)] = &[
     ("name", |ctx, vu| of_scenario(ctx, vu, |it, ctx| text(ctx, &it.scenario.name))),
     ("executor", |ctx, vu| of_scenario(ctx, vu, |it, ctx| text(ctx, it.scenario.executor))),
     ("startTime", |ctx, vu| of_scenario(ctx, vu, |it, ctx| Ok(number(ctx, it.scenario.start_ms.floor())))),
@@ -43,7 +43,7 @@ const SCENARIO: &[(&str, Make)] = &[
     ("iterationInTest", |ctx, vu| of_scenario(ctx, vu, |it, ctx| Ok(number(ctx, it.in_test as f64)))),
 ];
 
-const INSTANCE: &[(&str, Make)] = &[
+const INSTANCE: &[(&str, MakeMember)] = &[
     ("currentTestRunDuration", |ctx, vu| of_instance(ctx, vu, |it| it.duration_ms())),
     ("iterationsCompleted", |ctx, vu| of_instance(ctx, vu, |it| it.iterations_completed() as f64)),
     ("iterationsInterrupted", |ctx, vu| of_instance(ctx, vu, |it| it.iterations_interrupted() as f64)),
@@ -51,7 +51,7 @@ const INSTANCE: &[(&str, Make)] = &[
     ("vusInitialized", |ctx, vu| of_instance(ctx, vu, |it| it.vus_initialized() as f64)),
 ];
 
-const USER: &[(&str, Make)] = &[
+const USER: &[(&str, MakeMember)] = &[
     ("idInInstance", |ctx, vu| of_user(ctx, vu, |vu| vu.number as f64)),
     ("idInTest", |ctx, vu| of_user(ctx, vu, |vu| vu.number as f64)),
     ("iterationInInstance", |ctx, vu| of_user(ctx, vu, |vu| vu.iteration() as f64)),
@@ -61,7 +61,7 @@ const USER: &[(&str, Make)] = &[
 ];
 
 /// The members of an object: getters, for their values change.
-fn members<'js>(object: &Object<'js>, members: &'static [(&str, Make)]) -> rquickjs::Result<()> {
+fn members<'js>(object: &Object<'js>, members: &'static [(&str, MakeMember)]) -> rquickjs::Result<()> {
     for (name, make) in members {
         let get = move |ctx: Ctx<'js>| make(&ctx, &Vu::of(&ctx));
         object.prop(*name, Accessor::new_get(get).enumerable())?;

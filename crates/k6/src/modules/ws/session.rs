@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use super::GOING_AWAY;
-use super::timers::Timers;
+use super::timers::SocketTimers;
 use crate::interpreter::go_error;
 use crate::metrics::{Tags, builtin};
 use crate::modules::delivery::{self, By, Connection};
@@ -56,7 +56,7 @@ pub(super) struct Session {
     link: RefCell<WebsocketLink>,
     tags: Tags,
     handlers: Handlers<On>,
-    pub(super) timers: Timers,
+    pub(super) timers: SocketTimers,
     buffer: RefCell<Option<ReceiveBuffer>>,
     ended: RefCell<Option<Ended>>,
     pings: RefCell<Pings>,
@@ -83,7 +83,7 @@ impl Session {
             link: RefCell::new(link),
             tags,
             handlers: Handlers::default(),
-            timers: Timers::default(),
+            timers: SocketTimers::default(),
             buffer: RefCell::default(),
             ended: RefCell::default(),
             pings: RefCell::default(),

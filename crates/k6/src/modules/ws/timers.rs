@@ -14,7 +14,7 @@ use crate::vu::Vu;
 
 /// A socket's timers.
 #[derive(Default)]
-pub(super) struct Timers(RefCell<Inner>);
+pub(super) struct SocketTimers(RefCell<Inner>);
 
 #[derive(Default)]
 struct Inner {
@@ -30,7 +30,7 @@ struct Timer {
     function: Persistent<Function<'static>>,
 }
 
-impl Timers {
+impl SocketTimers {
     pub(super) fn add<'js>(
         &self,
         ctx: &Ctx<'js>,

@@ -106,7 +106,7 @@ fn a_name_that_a_module_of_ones_own_lacks_ends_the_init_code() {
 const NEVER: &[(&str, &str)] =
     &[("waits.js", "export const a = 1; await new Promise(() => {}); export const b = 2;")];
 
-/// As in k6 2.2. Its user goes on, and is put away in the end as any other.
+/// The same as in k6 2.2: its user goes on, and is put away in the end as any other.
 #[test]
 fn a_required_file_that_awaits_is_there_as_far_as_it_came() {
     let seen = seen_first(

@@ -1,0 +1,101 @@
+//! Frames of a long run, merged to as many as a page has room for; and what a window of them came to.
+
+use super::{Buckets, Frame, Name, Value};
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+/// The most frames that [`Frames`] keeps: as many as a page has columns.
+pub const FRAMES_MAX: usize = 1_200;
+
+/// A frame that is shorter, as the last ones of a run are, makes no rate of its own: it belongs to the one before (s).
+const SHORT_S: f64 = 0.5;
+
+/// The frames of a run, merged in pairs whenever they become too many: each covers [`Frames::width`] seconds.
+#[derive(Clone, Debug)]
+pub struct Frames {
+    width: u64,
+    frames: Vec<Frame>,
+}
+
+impl Default for Frames {
+    fn default() -> Frames {
+        Frames { width: 1, frames: Vec::new() }
+    }
+}
+
+impl Frames {
+    /// Adds the next frame.
+    pub fn push(&mut self, frame: Frame) {
+        self.place(frame);
+        while self.frames.len() > FRAMES_MAX {
+            self.width *= 2;
+            for frame in std::mem::take(&mut self.frames) {
+                self.place(frame);
+            }
+        }
+    }
+
+    /// How many seconds a frame covers.
+    pub fn width(&self) -> u64 {
+        self.width
+    }
+
+    /// All frames, in order.
+    pub fn frames(&self) -> &[Frame] {
+        &self.frames
+    }
+
+    /// All frames, to be kept.
+    pub fn into_frames(self) -> Vec<Frame> {
+        self.frames
+    }
+
+    fn place(&mut self, frame: Frame) {
+        match self.frames.last_mut() {
+            Some(last) if last.s / self.width == frame.s / self.width || frame.span < SHORT_S => {
+                last.merge(frame);
+            }
+            _ => self.frames.push(frame),
+        }
+    }
+}
+
+impl Frame {
+    /// Adds the frame after this one.
+    fn merge(&mut self, later: Frame) {
+        self.at = later.at;
+        self.span = ((self.span + later.span) * 1e3).round() / 1e3;
+        self.names.extend(later.names);
+        for (number, value) in later.values {
+            match self.values.get_mut(&number) {
+                Some(known) => known.merge(&value),
+                None => {
+                    self.values.insert(number, value);
+                }
+            }
+        }
+    }
+}
+
+/// The values of all series of a trend, merged over the frames that begin within `seconds`. `frames` are all of a run,
+/// from its first: names are told once.
+pub fn over<'f>(
+    frames: impl IntoIterator<Item = &'f Frame>,
+    seconds: &RangeInclusive<u64>,
+    is_asked: impl Fn(&Name) -> bool,
+) -> Buckets {
+    let mut asked: BTreeMap<u32, bool> = BTreeMap::new();
+    let mut all = Buckets::default();
+    for frame in frames {
+        asked.extend(frame.names.iter().map(|(number, name)| (*number, is_asked(name))));
+        if !seconds.contains(&frame.s) {
+            continue;
+        }
+        for (number, value) in &frame.values {
+            if let (Value::Trend(buckets), Some(true)) = (value, asked.get(number)) {
+                all.merge(buckets);
+            }
+        }
+    }
+    all
+}

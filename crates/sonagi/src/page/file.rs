@@ -1,0 +1,61 @@
+//! The page as a file.
+
+use crate::destination::Destination;
+use crate::error::Error;
+use crate::languages::LANGUAGES;
+use sonagi_measure::folder::header;
+use sonagi_report::html;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+
+/// Writes the page of the run in `folder` to a file, or into a folder; returns where it is.
+pub(crate) fn write(folder: &Path, named: &Path) -> Result<PathBuf, Error> {
+    let unread =
+        |error| Error::could_not(format_args!("cannot read the run folder {}: {error}", folder.display()));
+    let started = header(folder).map_err(unread)?.started;
+    let lines = html::lines(folder, &id(folder), &LANGUAGES).map_err(unread)?;
+    let destination = Destination::of_page(named, &started)?;
+    destination.fill(|file| html::write(&lines, BufWriter::new(file)))?;
+    Ok(destination.path().to_owned())
+}
+
+/// A run's name in pages: its folder's.
+pub(crate) fn id(folder: &Path) -> String {
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+}
+
+/// The file for one run of a command: the one named, or, of several runs, one beside it with the run's name in its own.
+/// In a folder (there, or named with a slash at its end) it is called as the run is.
+pub(super) fn of_run(named: &Path, folder: &Path, is_only: bool) -> Result<PathBuf, Error> {
+    let run = id(folder);
+    if named.is_dir() || named.to_string_lossy().ends_with('/') {
+        std::fs::create_dir_all(named).map_err(|error| Error::file("create", named, error))?;
+        return Ok(named.join(format!("{run}.html")));
+    }
+    if is_only {
+        return Ok(named.to_owned());
+    }
+    let stem = named.file_stem().unwrap_or_default().to_string_lossy();
+    let ending =
+        named.extension().map_or_else(String::new, |ending| format!(".{}", ending.to_string_lossy()));
+    Ok(named.with_file_name(format!("{stem}-{run}{ending}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_runs_get_a_file_each() {
+        let of = |named: &str, is_only| {
+            of_run(Path::new(named), Path::new("/runs/20261123-chat"), is_only).unwrap()
+        };
+        assert_eq!(of("a/report.html", true), Path::new("a/report.html"));
+        assert_eq!(of("a/report.html", false), Path::new("a/report-20261123-chat.html"));
+        let folder = tempfile::tempdir().unwrap();
+        let new = folder.path().join("new/");
+        assert_eq!(of(&format!("{}/", new.display()), true), new.join("20261123-chat.html"));
+        assert!(new.is_dir());
+    }
+}
