@@ -49,8 +49,9 @@ export class RunPage {
     this.watchSight();
   }
 
-  /** The run has grown, or what is shown of it changed: everything is to be drawn again. */
+  /** The run has grown, or what is shown of it changed: everything is to be drawn again. Until it is, the page is not ready. */
   refresh(): void {
+    delete document.documentElement.dataset.ready;
     for (const panel of this.panels) this.dirty.add(panel);
     if (this.scheduled) return;
     this.scheduled = true;
@@ -77,7 +78,7 @@ export class RunPage {
   private rest(): void {
     const [next] = this.dirty;
     if (!next) {
-      document.documentElement.dataset.ready = String(this.run.frames);
+      if (!this.scheduled) document.documentElement.dataset.ready = String(this.run.frames);
       return;
     }
     const draw = () => {

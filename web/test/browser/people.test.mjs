@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { all } from '../fixtures/runs.mjs';
-import { assertAccessible, chart, launch, openFile, screenshot } from './browser.mjs';
+import { assertAccessible, chart, drawn, launch, openFile, screenshot, shows } from './browser.mjs';
 
 let browser;
 before(async () => {
@@ -24,22 +24,21 @@ test('a Korean browser is spoken to in Korean, and can be switched', async () =>
     assert.ok(shown.includes(word), word);
   await screenshot(page, 'chat-korean');
   await page.selectOption('#language', 'en');
-  await page.waitForSelector('html[lang=en] #verdict');
-  assert.match(await page.locator('#verdict').innerText(), /FAIL/);
+  await page.waitForSelector('html[lang=en]');
+  await shows(() => page.locator('#verdict').innerText(), /FAIL/);
   assert.deepEqual(page.problems, []);
   await page.close();
 });
 
 test('dark follows the system, and the switch overrules it', async () => {
   const page = await openFile(browser, all.chat().lines, { colorScheme: 'dark' });
-  assert.equal(await background(page), 'rgb(16, 20, 24)');
+  await shows(() => background(page), 'rgb(16, 20, 24)');
   const figure = await chart(page, 'Latency');
   const dark = await canvas(figure);
   await screenshot(page, 'chat-dark');
   await page.locator('#theme').click();
-  assert.equal(await background(page), 'rgb(255, 255, 255)');
-  await page.waitForTimeout(50);
-  assert.notEqual(await canvas(figure), dark);
+  await shows(() => background(page), 'rgb(255, 255, 255)');
+  await shows(async () => (await canvas(figure)) === dark, false);
   await page.close();
 });
 
@@ -49,9 +48,9 @@ test('paper is light, without switches, and has every section', async () => {
   assert.ok(pdf.length > 50_000);
   await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
   await page.emulateMedia({ media: 'print' });
-  assert.equal(await background(page), 'rgb(255, 255, 255)');
-  assert.equal(await page.locator('#language').isVisible(), false);
-  assert.equal(await page.locator('#operations tbody tr').count(), 6);
+  await shows(() => background(page), 'rgb(255, 255, 255)');
+  await shows(() => page.locator('#language').isVisible(), false);
+  await shows(() => page.locator('#operations tbody tr').count(), 6);
   await screenshot(page, 'chat-print', { fullPage: true });
   await page.close();
 });
@@ -71,8 +70,8 @@ test('the keyboard moves the cursor, a screen reader hears it, and a window is c
   await figure.focus();
   await page.keyboard.press('Home');
   for (let i = 0; i < 3; i += 1) await page.keyboard.press('Shift+ArrowRight');
-  assert.equal(await page.locator('.cursor-time').textContent(), 'Cursor 0:30');
-  assert.equal(await page.locator('#spoken').textContent(), '0:30: started 8/s, planned 8/s');
+  await shows(() => page.locator('.cursor-time').textContent(), 'Cursor 0:30');
+  await shows(() => page.locator('#spoken').textContent(), '0:30: started 8/s, planned 8/s');
   await page.keyboard.press('Enter');
   for (let i = 0; i < 4; i += 1) await page.keyboard.press('ArrowRight');
   await page.keyboard.press('Enter');
@@ -91,6 +90,8 @@ for (const name of ['chat', 'k6', 'invalid', 'empty', 'short']) {
       await page.locator('details').evaluateAll(found => {
         for (const details of found) details.open = true;
       });
+      await shows(() => page.locator('details.as-table[open]:not(:has(table))').filter({ visible: true }).count(), 0);
+      await drawn(page);
       await assertAccessible(page, name);
       await page.close();
     });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { all } from '../fixtures/runs.mjs';
 import { Server } from '../fixtures/server.mjs';
-import { assertAccessible, chart, launch, open, placeOf, screenshot } from './browser.mjs';
+import { assertAccessible, chart, launch, open, placeOf, screenshot, shows } from './browser.mjs';
 
 let browser;
 let server;
@@ -41,7 +41,7 @@ test('a run under way grows before the eyes of who watches, to its verdict', asy
   await page.waitForSelector('#verdict[data-outcome="fail"]');
   await page.waitForSelector(ready(60));
   assert.equal(await owed(page), '14,256');
-  assert.equal(await page.locator('.live').innerText(), '');
+  await shows(() => page.locator('.live').innerText(), '');
   assert.deepEqual(page.problems, []);
   await page.close();
 });
@@ -89,13 +89,13 @@ test('the cursor stays where it was put while the run goes on', async () => {
   await figure.focus();
   await page.keyboard.press('Home');
   await page.keyboard.press('Shift+ArrowRight');
-  assert.equal(await page.locator('.cursor-time').textContent(), 'Cursor 0:10');
+  await shows(() => page.locator('.cursor-time').textContent(), 'Cursor 0:10');
   server.grow('live', 4);
   await page.waitForSelector('html[data-ready="23"], html[data-ready="24"]');
-  assert.equal(await page.locator('.cursor-time').textContent(), 'Cursor 0:10');
+  await shows(() => page.locator('.cursor-time').textContent(), 'Cursor 0:10');
   const { x, y } = await placeOf(figure, 0.5);
   await page.mouse.move(x, y);
-  assert.notEqual(await page.locator('.cursor-time').textContent(), 'Cursor 0:10');
+  await shows(async () => (await page.locator('.cursor-time').textContent()) === 'Cursor 0:10', false);
   assert.deepEqual(page.problems, []);
   await page.close();
 });
@@ -105,11 +105,11 @@ test('the run is stopped by two clicks and the token, and by nothing less', asyn
   server.add('live', lines, { shown: linesTo(lines, 5), stoppable: true });
   const page = await open(browser, `${url}/runs/live`, { ready: ready(5) });
   await page.locator('#stop').click();
-  assert.match(await page.locator('#stop').innerText(), /Stop it now\?/);
+  await shows(() => page.locator('#stop').innerText(), /Stop it now\?/);
   assert.equal(server.stopped('live'), false);
   await page.locator('#stop').click();
   await page.locator('.live', { hasText: 'Stopping…' }).waitFor();
-  assert.equal(server.stopped('live'), true);
+  await shows(() => server.stopped('live'), true);
   await page.close();
 });
 
@@ -130,12 +130,12 @@ test('the library lists runs, filters them, sorts them and opens one', async () 
   await assertAccessible(page, 'library');
   await screenshot(page, 'library');
   await page.fill('#filter', 'invalid');
-  assert.deepEqual(await names(), ['flood']);
+  await shows(names, ['flood']);
   await page.fill('#filter', 'no such run');
-  assert.match(await page.locator('#library').innerText(), /No run matches/);
+  await shows(() => page.locator('#library').innerText(), /No run matches/);
   await page.fill('#filter', '');
   await page.locator('[data-sort="users"]').click();
-  assert.equal((await names())[0], 'flood');
+  await shows(async () => (await names())[0], 'flood');
   await page.locator('#library a', { hasText: 'shop' }).click();
   await page.waitForSelector('html[data-ready="30"]');
   assert.match(await page.locator('h1').innerText(), /shop/);
@@ -161,8 +161,7 @@ test('two runs are selected and laid over one another', async () => {
   const row = page.locator('#quantiles tbody tr', { has: page.locator('th', { hasText: 'connect' }) });
   const shown = Number(/× ([\d.,]+)/.exec(await row.locator('[data-col="p99"]').innerText())[1]);
   assert.ok(Math.abs(Math.log2(shown / (b / a))) <= 1 / 16 + 0.01, `${shown} and ${b / a}`);
-  await page.locator('figure.chart canvas').first().waitFor();
-  assert.ok((await page.locator('#side-by-side figure').count()) >= 4);
+  await shows(async () => (await page.locator('#side-by-side figure canvas').count()) >= 4, true);
   await assertAccessible(page, 'compare');
   await screenshot(page, 'compare', { fullPage: true });
   assert.deepEqual(page.problems, []);
