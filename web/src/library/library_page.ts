@@ -4,7 +4,6 @@ import type { Boot, RunRow } from '../data/contract';
 import { Table } from '../panels/table';
 import { footer, topBar } from '../shell/bar';
 import { append, fill, h } from '../shell/dom';
-import { watchColours } from '../shell/theme';
 import { text } from '../text';
 import { count, date, milliseconds, NONE, rate, seconds, share } from '../text/format';
 
@@ -16,7 +15,6 @@ type Put = (...elements: (HTMLElement | null)[]) => void;
 export function libraryPage(_boot: Boot & { mode: 'library' }, put: Put): void {
   const library = new Library(put);
   library.build();
-  watchColours(() => {});
   void library.keepReading();
 }
 

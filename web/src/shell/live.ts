@@ -40,7 +40,8 @@ export class Live {
     if (signature === this.signature) return;
     this.signature = signature;
     document.documentElement.dataset.connection = this.connection;
-    if (this.run.state !== 'running') return fill(this.place);
+    // What failed says why in a notice; of what is no longer heard of, nothing is live.
+    if (this.run.state !== 'running' || this.connection === 'failed') return fill(this.place);
     fill(
       this.place,
       this.connection === 'lost' ? h('b', { class: 'bad' }, t.lost) : h('span', { class: 'dot' }, t.live),

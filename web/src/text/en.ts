@@ -312,6 +312,8 @@ export const en = {
     stopping: 'Stopping…',
     failed: (status: string) => `The run could not be stopped (${status}).`,
     live: 'live',
+    broken: (why: string) => `The server tells nothing more of this run: ${why}.`,
+    brokenHelp: 'What arrived is shown. Reload the page to try again.',
   },
   library: {
     title: 'Runs',

@@ -307,6 +307,8 @@ export const ko: Text = {
     stopping: '중지하는 중…',
     failed: status => `실행을 중지하지 못했습니다(${status}).`,
     live: '실시간',
+    broken: why => `서버가 이 실행의 내용을 더 보내지 않습니다: ${why}.`,
+    brokenHelp: '받은 내용까지 보여 줍니다. 다시 시도하려면 페이지를 새로 고치세요.',
   },
   library: {
     title: '실행 목록',

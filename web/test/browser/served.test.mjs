@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { all } from '../fixtures/runs.mjs';
 import { Server } from '../fixtures/server.mjs';
-import { assertAccessible, chart, launch, open, placeOf, screenshot, shows } from './browser.mjs';
+import { assertAccessible, chart, drag, launch, open, placeOf, screenshot, shows } from './browser.mjs';
 
 let browser;
 let server;
@@ -62,7 +62,7 @@ test('a stream that was cut goes on where it was: nothing is lost, nothing doubl
   assert.equal(await owed(page), '14,256');
   const streams = server.asked.filter(({ path }) => path.endsWith('/lines'));
   assert.ok(streams.length >= 3);
-  assert.ok(streams.slice(1).every(({ resumed }) => Number(resumed) >= 20));
+  assert.ok(streams.slice(1).every(({ resumed }) => Number(resumed.split('-')[1]) >= 20));
   await page.waitForSelector('html[data-connection="closed"]', { state: 'attached' });
   await page.close();
 });
@@ -79,6 +79,53 @@ test('a line that comes again is not counted again', async () => {
   await page.waitForSelector(ready(60));
   assert.equal(await owed(page), '14,256');
   await page.close();
+});
+
+test('a server that was started anew tells the run anew, and the page begins anew', async () => {
+  const { lines } = all.chat();
+  server.add('live', lines, { shown: linesTo(lines, 20) });
+  const page = await open(browser, `${url}/runs/live`, { ready: ready(20) });
+  const invalid = all.invalid().lines;
+  server.restart('live', invalid.slice(0, linesTo(invalid, 6)));
+  await page.waitForSelector(ready(6));
+  await shows(() => page.locator('h1').innerText(), 'flood');
+  await shows(() => page.locator('#window').innerText(), 'whole run 0:00 – 0:06');
+  assert.match(await page.locator('#load').innerText(), /started\s*5,020/);
+  assert.equal(await page.locator('#delivery table').filter({ visible: true }).count(), 0);
+  await page.close();
+});
+
+test('a stream that fails says why, and is asked for no more', async () => {
+  const { lines } = all.chat();
+  server.add('live', lines, { shown: linesTo(lines, 20), stoppable: true });
+  const page = await open(browser, `${url}/runs/live`, { ready: ready(20) });
+  server.fail('live', 'the run folder is gone');
+  await shows(() => page.locator('.notice').innerText(), /tells nothing more of this run: the run folder is gone/);
+  await page.waitForSelector('html[data-connection="failed"]', { state: 'attached' });
+  assert.equal(await page.locator('.live').innerText(), '');
+  assert.equal(await owed(page), '2,880');
+  await page.selectOption('#language', 'ko');
+  await shows(() => page.locator('.notice').innerText(), /서버가[\s\S]*the run folder is gone/);
+  assert.equal(server.asked.filter(({ path }) => path.endsWith('/lines')).length, 1);
+  await page.close();
+});
+
+test('the page of a process goes on to its next run; that of a run stays', async () => {
+  const { lines } = all.chat();
+  server.add('first', lines, { shown: lines.length - 1, stoppable: true }).add('second', all.short().lines);
+  server.current = 'first';
+  const [own, named] = [
+    await open(browser, `${url}/`, { ready: ready(60) }),
+    await open(browser, `${url}/runs/first`, { ready: ready(60) }),
+  ];
+  server.next('first', 'second');
+  await own.waitForSelector(ready(3));
+  await shows(() => own.locator('h1').innerText(), 'smoke');
+  await shows(() => own.locator('#verdict').innerText(), /PASS/);
+  server.grow('first', 1);
+  await named.waitForSelector('html[data-connection="closed"]', { state: 'attached' });
+  assert.equal(await named.locator('h1').innerText(), 'chat');
+  for (const page of [own, named]) await page.close();
 });
 
 test('the cursor stays where it was put while the run goes on', async () => {
@@ -158,12 +205,68 @@ test('two runs are selected and laid over one another', async () => {
   const [a, b] = [all.chat({ lossy: false }), all.chat()].map(run =>
     run.quantile('response_time', { operation: 'connect' }, 0, 60, 0.99),
   );
-  const row = page.locator('#quantiles tbody tr', { has: page.locator('th', { hasText: 'connect' }) });
-  const shown = Number(/× ([\d.,]+)/.exec(await row.locator('[data-col="p99"]').innerText())[1]);
+  const shown = await ratioOf(page, 'connect', 'p99');
   assert.ok(Math.abs(Math.log2(shown / (b / a))) <= 1 / 16 + 0.01, `${shown} and ${b / a}`);
   await shows(async () => (await page.locator('#side-by-side figure canvas').count()) >= 4, true);
   await assertAccessible(page, 'compare');
   await screenshot(page, 'compare', { fullPage: true });
   assert.deepEqual(page.problems, []);
+  await page.close();
+});
+
+/** A quantile's ratio as the page of two runs shows it. */
+async function ratioOf(page, name, quantile) {
+  const row = page.locator('#quantiles tbody tr', { has: page.locator('th', { hasText: name }) });
+  return Number(/× ([\d.,]+)/.exec(await row.locator(`[data-col="${quantile}"]`).innerText())?.[1]);
+}
+
+const counted = (page, figure) =>
+  page
+    .locator('#counts tbody tr', { has: page.locator('th', { hasText: figure }) })
+    .locator('td')
+    .allInnerTexts();
+
+test('a window drawn over two runs recomputes their ratios and counts from its values', async () => {
+  const recorded = [all.chat({ lossy: false }), all.chat()];
+  server.add('a', recorded[0].lines).add('b', recorded[1].lines);
+  const page = await open(browser, `${url}/compare?a=a&b=b`, { ready: ready('60,60') });
+  await shows(() => counted(page, 'messages received'), ['14,259', '14,224', '× 0.998 less']);
+  await drag(page, await chart(page, 'users'), 30.2 / 60, 34.8 / 60);
+  await page.waitForSelector('.window[data-from="30"][data-to="35"]');
+  const tags = { operation: 'connect' };
+  const [a, b] = recorded.map(run => run.quantile('response_time', tags, 30, 35, 0.99));
+  const shown = await ratioOf(page, 'connect', 'p99');
+  assert.ok(Math.abs(Math.log2(shown / (b / a))) <= 1 / 16 + 0.01, `${shown} and ${b / a}`);
+  await shows(() => counted(page, 'lost'), ['0', '35', '–']);
+  await shows(() => counted(page, 'Length'), ['5 s', '5 s', '× 1 same']);
+  await page.locator('.window button').click();
+  await shows(() => counted(page, 'Length'), ['1:00', '1:00', '× 1 same']);
+  assert.deepEqual(page.problems, []);
+  await page.close();
+});
+
+test('two runs stay where the reader put them while one of them goes on', async () => {
+  const { lines } = all.chat();
+  server.add('a', all.chat({ lossy: false }).lines).add('b', lines, { shown: linesTo(lines, 20) });
+  const page = await open(browser, `${url}/compare?a=a&b=b`, { ready: ready('60,20') });
+  await page.locator('#quantiles [data-sort="p99"]').click();
+  await page.waitForSelector('#quantiles th[aria-sort="descending"]');
+  const figure = await chart(page, 'users');
+  await figure.evaluate(element => {
+    element.dataset.known = 'yes';
+  });
+  await figure.focus();
+  await page.keyboard.press('Home');
+  await page.keyboard.press('Shift+ArrowRight');
+  await shows(() => page.locator('.cursor-time').textContent(), 'Cursor 0:10');
+  const place = async () => (await figure.boundingBox()).y;
+  const before = await place();
+  server.grow('b', lines.length);
+  await page.waitForSelector(ready('60,60'));
+  await shows(() => page.locator('#verdict-b').innerText(), /FAIL/);
+  assert.equal(await page.evaluate(() => document.activeElement.dataset.known), 'yes');
+  assert.equal(await page.locator('.cursor-time').textContent(), 'Cursor 0:10');
+  assert.equal(await page.locator('#quantiles th[aria-sort]').getAttribute('aria-sort'), 'descending');
+  assert.ok(Math.abs((await place()) - before) < 30, `${before}, then ${await place()}`);
   await page.close();
 });
