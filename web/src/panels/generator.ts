@@ -1,5 +1,6 @@
 // Whether the load generator kept up: if it did not, no figure of this page is about the target.
 
+import { LineGroups } from '../charts/line_groups';
 import { type Line, TimeChart } from '../charts/time_chart';
 import { levels, trends } from '../data/columns';
 import type { Generator } from '../data/summary';
@@ -8,10 +9,13 @@ import { text } from '../text';
 import { bytes, count, milliseconds, seconds, share, short } from '../text/format';
 import { type Context, missing, type Panel, section, show } from './panel';
 
+/** Threads whose lines can be told apart in one chart. */
+const THREADS = 8;
+
 export function generatorPanel(context: Context): Panel {
   const t = text().generator;
   const lag = new TimeChart(context.view, t.lag, 120);
-  const cpu = new TimeChart(context.view, t.cpu, 120);
+  const cpu = new LineGroups(context.view, t.cpu, 120, THREADS);
   const memory = new TimeChart(context.view, t.memory, 100);
   const files = new TimeChart(context.view, t.files, 100);
   const said = h('div', {});
@@ -25,7 +29,7 @@ export function generatorPanel(context: Context): Panel {
     };
     const drawn = [
       draw(lag, lagLines(context), milliseconds),
-      draw(cpu, cpuLines(context), share),
+      drawThreads(context, cpu),
       draw(memory, gaugeLines(context, [['generator.memory', t.memory, 0]], bytes), bytes),
       draw(
         files,
@@ -108,19 +112,23 @@ function lagLines({ run, view }: Context): Line[] {
     });
 }
 
-/** A line a thread, as far as they can be told apart; of more threads, the sum. */
-function cpuLines({ run, view }: Context): Line[] {
+/** A line a thread. */
+function drawThreads({ run, view, marks }: Context, chart: LineGroups): boolean {
   const columns = view.columns();
-  const threads = run.tagValues('generator.cpu', 'thread').slice(0, 8);
-  return threads.map((thread, style) => {
-    const sum = run.sum('generator.cpu', { thread });
+  const threads = run.tagValues('generator.cpu', 'thread');
+  show(chart.element, threads.length > 0);
+  if (threads.length === 0) return false;
+  const line = (at: number): Line => {
+    const sum = run.sum('generator.cpu', { thread: threads[at] });
     return {
-      label: text().generator.thread(thread),
-      style,
+      label: text().generator.thread(threads[at]),
+      style: at,
       values: levels(columns, sum),
       total: `≤ ${share(sum.level(columns.first, columns.end)?.[2])}`,
     };
-  });
+  };
+  chart.update(threads.length, line, { columns, format: share, marks: marks() });
+  return true;
 }
 
 function gaugeLines(

@@ -133,6 +133,6 @@ function figures({ run }: Context): [string, string | null][] {
       timed && isTime(run.series(metric)[0].unit) ? milliseconds(timed.quantile(0.99)) : null,
     ],
     [t.errors, run.summary ? count(errors) : null],
-    [t.generator, lag?.state ?? null],
+    [t.generator, lag ? (text().generator.state[lag.state] ?? lag.state) : null],
   ];
 }

@@ -94,6 +94,7 @@ export const en = {
     status: 'Status',
     share: 'Share',
     before: 'before the start',
+    undrawn: (n: string) => `The chart has the most frequent classes; ${n} more are in the table.`,
     withoutSummary: 'Examples come with the next summary.',
   },
   load: {
@@ -180,6 +181,7 @@ export const en = {
     cpuTime: 'CPU time',
     waiting: 'waiting for a core',
     filesOf: (used: string, limit: string) => `${used} of ${limit}`,
+    state: { ok: 'ok', warn: 'strained', invalid: 'invalid' } as Record<string, string>,
     empty: 'The generator’s health was not recorded in this window.',
     cause: {
       starved: 'Starved: other programs used the cores. Use a quieter machine.',
@@ -194,7 +196,8 @@ export const en = {
     more: (n: string) => `${n} more metrics`,
     perSecond: 'a second',
     share: 'share',
-    others: (n: string) => `${n} further series are in the table only.`,
+    further: (n: string) => `${n} more series`,
+    undrawn: (n: string) => `${n} further series are not drawn: those of fewer tags can be told apart.`,
     value: 'value',
   },
   spectrum: {
@@ -286,6 +289,7 @@ export const en = {
   },
   table: {
     open: 'As a table',
+    every: (n: string) => `one of ${n} points`,
     time: 'Time',
     empty: 'no values',
   },

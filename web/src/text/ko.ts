@@ -96,6 +96,7 @@ export const ko: Text = {
     status: '상태',
     share: '비율',
     before: '시작 전',
+    undrawn: n => `차트에는 가장 잦은 종류만 있습니다. 나머지 ${n}개는 표에 있습니다.`,
     withoutSummary: '사례는 다음 요약과 함께 표시됩니다.',
   },
   load: {
@@ -181,6 +182,7 @@ export const ko: Text = {
     cpuTime: 'CPU 시간',
     waiting: '코어를 기다린 시간',
     filesOf: (used, limit) => `${limit} 중 ${used}`,
+    state: { ok: '정상', warn: '주의', invalid: '무효' },
     empty: '이 구간에는 생성기 상태가 기록되지 않았습니다.',
     cause: {
       starved: '코어 부족: 다른 프로그램이 코어를 썼습니다. 다른 작업이 없는 장비에서 실행하세요.',
@@ -195,7 +197,8 @@ export const ko: Text = {
     more: n => `지표 ${n}개 더 보기`,
     perSecond: '초당',
     share: '비율',
-    others: n => `나머지 ${n}개 계열은 표에만 있습니다.`,
+    further: n => `계열 ${n}개 더 보기`,
+    undrawn: n => `계열이 너무 많아 ${n}개는 그리지 않았습니다. 태그를 줄이면 구분해 볼 수 있습니다.`,
     value: '값',
   },
   spectrum: {
@@ -285,7 +288,7 @@ export const ko: Text = {
     combination: '매트릭스',
     noCommand: '명령이 기록되지 않았습니다.',
   },
-  table: { open: '표로 보기', time: '시각', empty: '값 없음' },
+  table: { open: '표로 보기', every: n => `점 ${n}개 중 하나`, time: '시각', empty: '값 없음' },
   chart: {
     figure: title => `${title}. 차트: 화살표 키로 커서를 움직입니다.`,
     total: '구간 전체',

@@ -150,8 +150,28 @@ test('a metric nobody knew has a lane of its own', async () => {
   for (const metric of ['waiting_room', 'cache_hits', 'basket_size', 'orders', 'queue_depth'])
     assert.ok(lanes.includes(metric), metric);
   assert.match(await page.locator('.lane[data-metric="orders"]').innerText(), /EUR\s*180/);
-  await page.locator('#lanes details.more summary').click();
+  await page.locator('#lanes details.more:not(.further) > summary').click();
   await page.waitForSelector('.lane[data-metric="http_req_blocked"]');
+  await page.close();
+});
+
+test('what a chart has no room for is told and can be opened', async () => {
+  const page = await openFile(browser, all.wide().lines);
+  const keys = place => page.locator(`${place} .key`).filter({ visible: true }).allInnerTexts();
+  const lane = '.lane[data-metric="shard_depth"]';
+  assert.equal((await keys(lane)).length, 6);
+  assert.equal(await page.locator(`${lane} details.further > summary`).innerText(), '4 more series');
+  await page.locator(`${lane} details.further > summary`).click();
+  await shows(async () => (await keys(lane)).at(-1), /^shard 9\s*94$/);
+  assert.equal((await keys(lane)).length, 10);
+  const threads = '#generator details.further';
+  assert.equal(await page.locator(`${threads} > summary`).innerText(), '2 more series');
+  await page.locator(`${threads} > summary`).click();
+  await shows(async () => (await keys(threads)).at(-1), /^thread 9\s*≤ 50 %$/);
+  assert.equal(await page.locator('.lane[data-metric="level_63"]').count(), 0);
+  await page.locator('#lanes details.more:not(.further) > summary', { hasText: '5 more metrics' }).click();
+  await page.waitForSelector('.lane[data-metric="level_63"] canvas');
+  assert.deepEqual(page.problems, []);
   await page.close();
 });
 

@@ -147,6 +147,29 @@ test('the cursor stays where it was put while the run goes on', async () => {
   await page.close();
 });
 
+test('tables stay sorted while the run goes on', async () => {
+  const { lines } = all.chat();
+  const summary = lines.find(line => line.summary);
+  const early = [...lines.slice(0, linesTo(lines, 20)), summary, ...lines.slice(linesTo(lines, 20))];
+  server.add('live', early, { shown: linesTo(lines, 20) + 1 });
+  const page = await open(browser, `${url}/runs/live`, { ready: ready(20) });
+  for (const [place, column] of [
+    ['#rooms', 'lost'],
+    ['#checks', 'users'],
+  ]) {
+    await page.locator(`${place} [data-sort="${column}"]`).click();
+    await page.locator(`${place} [data-sort="${column}"]`).click();
+    await page.locator(`${place} th[aria-sort="ascending"]`).waitFor();
+  }
+  const rooms = () => page.locator('#rooms tbody th').allTextContents();
+  await shows(rooms, ['kitchen', 'lobby']);
+  server.grow('live', linesTo(early, 23) - linesTo(early, 20) - 1);
+  await page.waitForSelector(ready(23));
+  assert.deepEqual(await rooms(), ['kitchen', 'lobby']);
+  assert.equal(await page.locator('#checks th[aria-sort="ascending"]').count(), 1);
+  await page.close();
+});
+
 test('the run is stopped by two clicks and the token, and by nothing less', async () => {
   const { lines } = all.chat();
   server.add('live', lines, { shown: linesTo(lines, 5), stoppable: true });
