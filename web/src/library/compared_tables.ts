@@ -101,8 +101,7 @@ function deliveredOf(part: Part): Figure {
   const ratio = whole(part)?.delivery?.ratio;
   if (ratio !== undefined) return ratio;
   const owed = counted(part, 'delivery.owed') ?? 0;
-  const came = (['delivered', 'late', 'replayed'] as const).map(fate => counted(part, `delivery.${fate}`) ?? 0);
-  return owed > 0 ? Math.min(1, came.reduce((sum, n) => sum + n) / owed) : undefined;
+  return owed > 0 ? (owed - (counted(part, 'delivery.lost') ?? 0)) / owed : undefined;
 }
 
 function lagOf({ run, first, end }: Part): Figure {

@@ -1,6 +1,7 @@
 // The library: a folder of runs as a table; open one, or select two to compare.
 
 import type { Boot, RunRow } from '../data/contract';
+import { sentence } from '../panels/panel';
 import { Table } from '../panels/table';
 import { footer, topBar } from '../shell/bar';
 import { append, fill, h } from '../shell/dom';
@@ -140,7 +141,7 @@ class Library {
         key: 'reasons',
         label: t.reasons,
         text: true,
-        cell: (row: RunRow) => h('span', { lang: 'en' }, (row.reasons ?? []).join(' · ')),
+        cell: reasons,
       },
     ];
   }
@@ -179,6 +180,11 @@ function verdict(row: RunRow): Node {
   const element = h('span', { class: MOODS[result] ?? 'neutral' });
   append(element, [`${SIGNS[result] ?? '–'} ${shown}`]);
   return element;
+}
+
+function reasons(row: RunRow): Node {
+  const all = (row.reasons ?? []).map((reason, i) => [i > 0 ? ' · ' : '', sentence(reason)]);
+  return h('span', {}, all);
 }
 
 function words(row: RunRow): string {

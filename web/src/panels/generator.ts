@@ -7,7 +7,7 @@ import type { Generator } from '../data/summary';
 import { fill, h } from '../shell/dom';
 import { text } from '../text';
 import { bytes, count, milliseconds, seconds, share, short } from '../text/format';
-import { type Context, missing, type Panel, section, show } from './panel';
+import { type Context, missing, type Panel, section, sentence, show } from './panel';
 
 /** Threads whose lines can be told apart in one chart. */
 const THREADS = 8;
@@ -53,7 +53,7 @@ export function generatorPanel(context: Context): Panel {
 function judgement(generator: Generator | undefined): HTMLElement | null {
   const t = text().generator;
   if (!generator) return null;
-  const sentence = generator.state === 'ok' ? t.ok : generator.state === 'warn' ? t.warn : t.invalid;
+  const meaning = generator.state === 'ok' ? t.ok : generator.state === 'warn' ? t.warn : t.invalid;
   const sign = generator.state === 'ok' ? '✓' : generator.state === 'warn' ? '!' : '✗';
   const rows: [string, string | null][] = [
     [t.lagP99, milliseconds(generator.send_lag_ms?.p99)],
@@ -76,14 +76,14 @@ function judgement(generator: Generator | undefined): HTMLElement | null {
     h(
       'p',
       { class: generator.state === 'ok' ? 'fine' : generator.state === 'warn' ? 'doubtful' : 'wrong' },
-      `${sign} ${sentence}`,
+      `${sign} ${meaning}`,
     ),
     generator.cause ? h('p', {}, t.cause[generator.cause] ?? generator.cause) : null,
     generator.findings.length > 0
       ? h(
           'ul',
-          { lang: 'en', class: 'reasons' },
-          generator.findings.map(finding => h('li', {}, finding)),
+          { class: 'reasons' },
+          generator.findings.map(finding => h('li', {}, sentence(finding))),
         )
       : null,
     h(

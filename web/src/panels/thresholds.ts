@@ -5,7 +5,7 @@ import type { Threshold } from '../data/summary';
 import { fill, h } from '../shell/dom';
 import { text } from '../text';
 import { NONE, share, value } from '../text/format';
-import { type Context, missing, type Panel, section } from './panel';
+import { type Context, missing, type Panel, section, sentence } from './panel';
 import { Table } from './table';
 
 export interface Judged {
@@ -69,7 +69,7 @@ export function thresholdsPanel(context: Context): Panel {
         label: t.columns.value,
         cell: row => {
           const of = judged(row);
-          return of ? value(of.value, unitOf(context, row)) : row.evidence;
+          return of ? value(of.value, unitOf(context, row)) : sentence(row.evidence);
         },
       },
       {

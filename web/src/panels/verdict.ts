@@ -5,7 +5,7 @@ import type { Summary } from '../data/summary';
 import { fill, h } from '../shell/dom';
 import { text } from '../text';
 import { clock, count, date, milliseconds, rate, seconds, share, short } from '../text/format';
-import type { Context, Panel } from './panel';
+import { type Context, type Panel, sentence } from './panel';
 
 export type Outcome = 'running' | 'pass' | 'fail' | 'invalid' | 'interrupted' | 'cut_off' | 'unknown';
 
@@ -68,15 +68,14 @@ function words(summary: Summary | null, result: Outcome): HTMLElement | null {
   const verdict = summary?.verdict;
   if (!verdict) return null;
   const soFar = result === 'running' || result === 'cut_off';
-  // The reasons are the binary's own sentences, in English whatever the page's language is.
   return h(
     'div',
     {},
     verdict.reasons.length > 0
       ? h(
           'ul',
-          { class: 'reasons', lang: 'en', 'aria-label': t.verdict.reasons },
-          verdict.reasons.map(reason => h('li', {}, soFar ? `${t.verdict.soFar} ${reason}` : reason)),
+          { class: 'reasons', 'aria-label': t.verdict.reasons },
+          verdict.reasons.map(reason => h('li', {}, soFar ? `${t.verdict.soFar} ` : '', sentence(reason))),
         )
       : null,
     verdict.hints.length > 0
@@ -86,8 +85,8 @@ function words(summary: Summary | null, result: Outcome): HTMLElement | null {
           h('b', {}, t.verdict.hints),
           h(
             'ul',
-            { lang: 'en' },
-            verdict.hints.map(hint => h('li', {}, hint)),
+            {},
+            verdict.hints.map(hint => h('li', {}, sentence(hint))),
           ),
         )
       : null,

@@ -30,6 +30,33 @@ test('a Korean browser is spoken to in Korean, and can be switched', async () =>
   await page.close();
 });
 
+/** Three words of a Latin script in a row, code apart: a sentence that was not said in Korean. */
+const LATIN = /[A-Za-z']{2,}(?:[ ,]+[A-Za-z']{2,}){2,}/;
+
+for (const [name, words] of Object.entries({
+  chat: [
+    '실패',
+    '사본 14,256개 중 35개가 유실되었습니다(0.2 %)',
+    '위반: delivery.latency_ms.p99 = 1642',
+    '수신 확인을 보내는지',
+  ],
+  invalid: ['무효', '계획된 도착 18,000건 중 12,300건만', '코어의 90 % 넘게', '샤드당 부하를 낮추거나'],
+  empty: ['중단됨', '0.0초 뒤 중단되었습니다', '그때까지: 시작된 사용자가 없습니다'],
+  k6: ['실패', '임계값 `checks: rate>0.99` 위반: rate = 0.9541'],
+})) {
+  test(`the Korean page of ${name} says why in Korean`, async () => {
+    const page = await openFile(browser, all[name]().lines, { locale: 'ko-KR' });
+    const strip = await page.locator('#verdict').innerText();
+    for (const word of words) assert.ok(strip.includes(word), `${word} in ${strip}`);
+    assert.equal(await page.locator('#verdict [lang=en], #generator [lang=en]').count(), 0);
+    for (const place of ['#verdict', '#generator', '#thresholds']) {
+      const shown = (await page.locator(place).innerText()).replace(/`[^`]*`/g, '');
+      assert.equal(LATIN.exec(shown)?.[0], undefined, place);
+    }
+    await page.close();
+  });
+}
+
 test('dark follows the system, and the switch overrules it', async () => {
   const page = await openFile(browser, all.chat().lines, { colorScheme: 'dark' });
   await shows(() => background(page), 'rgb(16, 20, 24)');
