@@ -82,7 +82,7 @@ function judgement(generator: Generator | undefined): HTMLElement | null {
     generator.findings.length > 0
       ? h(
           'ul',
-          { class: 'reasons' },
+          { class: 'findings' },
           generator.findings.map(finding => h('li', {}, sentence(finding))),
         )
       : null,

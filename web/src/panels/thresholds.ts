@@ -13,13 +13,13 @@ export interface Judged {
   value: number;
   /** Values below the limit are good. */
   below: boolean;
-  /** `<`, `<=`, `>` or `>=`. */
+  /** As the script has it: `<`, `>=`, `==`, … */
   operator: string;
 }
 
 /** A threshold that compares one figure with one number; null when it is more than that. */
 export function judged(threshold: Threshold): Judged | null {
-  const limit = /(<=?|>=?)\s*(-?[\d.]+(?:e[+-]?\d+)?)\s*$/.exec(threshold.expression);
+  const limit = /(<=?|>=?|[!=]==?)\s*(-?[\d.]+(?:e[+-]?\d+)?)\s*$/.exec(threshold.expression);
   const seen = /=\s*(-?[\d.]+(?:e[+-]?\d+)?)\s*$/.exec(threshold.evidence);
   if (!limit || !seen || /\b(and|or)\b|&&|\|\|/.test(threshold.expression)) return null;
   return { limit: Number(limit[2]), value: Number(seen[1]), below: limit[1].startsWith('<'), operator: limit[1] };

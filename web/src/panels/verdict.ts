@@ -67,6 +67,13 @@ function words(summary: Summary | null, result: Outcome): HTMLElement | null {
   const t = text();
   const verdict = summary?.verdict;
   if (!verdict) return null;
+  // What strained the generator is told where its figures are.
+  const findings = summary.generator?.findings ?? [];
+  const strained = summary.generator?.state === 'warn';
+  const hints = [
+    ...verdict.hints.filter(hint => !findings.includes(hint)).map(sentence),
+    ...(strained ? [h('a', { href: '#generator', class: 'doubtful' }, `! ${t.generator.warn}`)] : []),
+  ];
   const soFar = result === 'running' || result === 'cut_off';
   return h(
     'div',
@@ -78,7 +85,7 @@ function words(summary: Summary | null, result: Outcome): HTMLElement | null {
           verdict.reasons.map(reason => h('li', {}, soFar ? `${t.verdict.soFar} ` : '', sentence(reason))),
         )
       : null,
-    verdict.hints.length > 0
+    hints.length > 0
       ? h(
           'div',
           { class: 'hints' },
@@ -86,7 +93,7 @@ function words(summary: Summary | null, result: Outcome): HTMLElement | null {
           h(
             'ul',
             {},
-            verdict.hints.map(hint => h('li', {}, sentence(hint))),
+            hints.map(hint => h('li', {}, hint)),
           ),
         )
       : null,

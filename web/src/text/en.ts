@@ -44,7 +44,7 @@ export const en = {
     soFar: 'So far:',
     elapsed: (done: string, planned: string) => `${done} of ${planned}`,
     reasons: 'Reasons',
-    hints: 'What to try',
+    hints: 'Worth knowing',
   },
   facts: {
     target: 'Target',

@@ -46,7 +46,7 @@ export const ko: Text = {
     soFar: '현재까지:',
     elapsed: (done, planned) => `${planned} 중 ${done}`,
     reasons: '이유',
-    hints: '시도해 볼 방법',
+    hints: '알아 둘 점',
   },
   facts: {
     target: '대상',
