@@ -7,6 +7,7 @@ import { footer, topBar } from '../shell/bar';
 import { append, fill, h } from '../shell/dom';
 import { text } from '../text';
 import { count, date, milliseconds, NONE, rate, seconds, share } from '../text/format';
+import { said } from '../text/sentences';
 
 /** How often the list is asked for again, in milliseconds: runs begin and end. */
 const AGAIN_MS = 5_000;
@@ -182,9 +183,12 @@ function verdict(row: RunRow): Node {
   return element;
 }
 
+/** The first reason; how many more there are, and in its title all of them. */
 function reasons(row: RunRow): Node {
-  const all = (row.reasons ?? []).map((reason, i) => [i > 0 ? ' · ' : '', sentence(reason)]);
-  return h('span', {}, all);
+  const [first, ...more] = row.reasons ?? [];
+  if (first === undefined) return h('span', {}, NONE);
+  const title = more.length > 0 ? row.reasons?.map(reason => said(reason).text).join('\n') : undefined;
+  return h('span', { title }, sentence(first), more.length > 0 ? ` ${text().library.more(count(more.length))}` : '');
 }
 
 function words(row: RunRow): string {

@@ -339,6 +339,7 @@ export const en = {
     pick: (name: string) => `Select ${name} to compare`,
     picked: (n: string) => `${n} of 2 selected`,
     empty: 'There are no runs in this folder yet. sonagi run SCRIPT writes one into runs/.',
+    more: (n: string) => `(and ${n} more)`,
     noMatch: 'No run matches the filter.',
     failed: (status: string) =>
       `The list of runs could not be read (${status}). It is asked for again in a few seconds.`,

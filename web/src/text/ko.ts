@@ -333,6 +333,7 @@ export const ko: Text = {
     pick: name => `${name} 비교 대상으로 선택`,
     picked: n => `2개 중 ${n}개 선택`,
     empty: '이 폴더에는 아직 실행이 없습니다. sonagi run SCRIPT가 runs/에 씁니다.',
+    more: n => `(외 ${n}건)`,
     noMatch: '조건에 맞는 실행이 없습니다.',
     failed: status => `실행 목록을 읽지 못했습니다(${status}). 몇 초 뒤 다시 시도합니다.`,
     shown: (n, all) => `${all}개 중 ${n}개 실행`,

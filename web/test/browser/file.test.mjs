@@ -138,6 +138,13 @@ test('the heat map is switched by metric, operation and tag', async () => {
   await page.close();
 });
 
+test('all columns of the table of operations are in sight on a usual screen', async () => {
+  const page = await openFile(browser, all.chat().lines);
+  const region = page.locator('#operations .scroll');
+  assert.ok(await region.evaluate(element => element.scrollWidth <= element.clientWidth));
+  await page.close();
+});
+
 test('columns of the table of operations sort it, with the sum on top', async () => {
   const page = await openFile(browser, all.chat().lines);
   await page.locator('#operations [data-sort="p50"]').click();

@@ -198,6 +198,12 @@ test('the library lists runs, filters them, sorts them and opens one', async () 
   const names = () => page.locator('#library tbody th').allTextContents();
   assert.deepEqual(await names(), ['chat', 'shop', 'flood', 'smoke', 'broken']);
   await assertAccessible(page, 'library');
+  assert.match(
+    await page.locator('#library tbody').innerText(),
+    /expected deliveries were lost \(0\.2 %\) \(and 2 more\)/,
+  );
+  const region = page.locator('#library .scroll');
+  assert.ok(await region.evaluate(element => element.scrollWidth <= element.clientWidth), 'it fits 1,280 pixels');
   await screenshot(page, 'library');
   await page.fill('#filter', 'invalid');
   await shows(names, ['flood']);
