@@ -1,5 +1,5 @@
-// A chart that may have more lines than can be told apart: the first are drawn, the others in charts of as many lines each
-// below it, once they are asked for.
+// A chart that may have more lines than can be told apart: the first are drawn, the others in charts of as many lines
+// each below it, once they are asked for.
 
 import { h } from '../shell/dom';
 import type { View } from '../shell/view';

@@ -106,7 +106,7 @@ export class Run {
     ];
   }
 
-  /** The frames whose middles lie in a window that is made of another run's frames: as many as that one has, or one off. */
+  /** The frames whose middles lie in a window made of another run's frames: as many as that one has, or one off. */
   framesCentredIn(from: number, to: number): [number, number] {
     const middle = (frame: number) => (this.starts[frame] + this.ends[frame]) / 2;
     const first = firstAt(this.frames, frame => middle(frame) >= from);

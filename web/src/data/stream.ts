@@ -1,6 +1,7 @@
-// Lines of a run that is served: server-sent events whose ids are a word of the server and the number of the line, from 1.
-// The browser asks again by itself with the id of the last line it saw; a line that comes twice is dropped here, so nothing
-// is lost and nothing doubled. Another word is another numbering (a server that was started anew): the page begins anew too.
+// Lines of a run that is served: server-sent events whose ids are a word of the server and the number of the line, from
+// 1. The browser asks again by itself with the id of the last line it saw; a line that comes twice is dropped here, so
+// nothing is lost and nothing doubled. Another word is another numbering (a server that was started anew): the page
+// begins anew too.
 
 import type { Line } from './contract';
 

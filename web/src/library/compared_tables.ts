@@ -87,7 +87,7 @@ function lengthOf({ run, first, end }: Part): number {
   return end > first ? run.ends[end - 1] - run.starts[first] : 0;
 }
 
-/** Whether all of a run is looked at: then its summary, which also has what was found out after the last second, counts. */
+/** The summary, where all of a run is looked at: it also has what was found out after the last second. */
 function whole({ run, first, end }: Part): Run['summary'] {
   return first === 0 && end === run.frames ? run.summary : null;
 }

@@ -58,7 +58,7 @@ export class RunPage {
     this.watchSight();
   }
 
-  /** The run has grown, or what is shown of it changed: everything is to be drawn again. Until it is, the page is not ready. */
+  /** The run has grown, or what is shown of it changed: all is to be drawn again. Until then the page is not ready. */
   refresh(): void {
     delete document.documentElement.dataset.ready;
     for (const panel of this.panels) this.dirty.add(panel);

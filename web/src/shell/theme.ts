@@ -31,8 +31,10 @@ export function whenColoursChange(listener: () => void): void {
 
 let prepareForPaper = () => {};
 
-/** A page is about to be built in place of the one before: whoever drew on that one need not be told any more. `prepare`
- * draws what is not drawn yet, before it is printed. */
+/**
+ * A page is about to be built in place of the one before: whoever drew on that one need not be told any more.
+ * `prepare` draws what is not drawn yet, before it is printed.
+ */
 export function beginPage(prepare: () => void = () => {}): void {
   listeners.clear();
   prepareForPaper = prepare;

@@ -22,7 +22,7 @@ export function launch() {
   });
 }
 
-/** Reads again and again until it reads what is expected, or a pattern matches it: a page answers an act when it has time. */
+/** Reads until it reads what is expected, or what a pattern matches: a page answers an act when it has time. */
 export async function shows(read, expected, what) {
   const end = Date.now() + PATIENCE_MS;
   for (;;) {
