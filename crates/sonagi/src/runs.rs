@@ -245,8 +245,9 @@ impl RunSession<'_> {
             None => summary,
         };
         self.amend(&summary);
+        self.pages.settle();
         let folder = summary.run_folder.as_ref().map(PathBuf::from);
-        if let Some(Err(error)) = folder.as_ref().map(|folder| self.pages.end(folder, self.planned == 1)) {
+        if let Some(Err(error)) = folder.as_ref().map(|folder| self.pages.write(folder, self.planned == 1)) {
             self.failed(&error);
         }
         summary.run_folder = summary.run_folder.filter(|_| !self.pages.is_temporary());
@@ -310,7 +311,6 @@ fn one(
     let path = folder.as_ref().map(|folder| folder.path().display().to_string());
     let mut sinks = Sinks::new();
     if let Some(folder) = folder {
-        session.pages.begin(folder.path());
         sinks.add(QueuedSink::start(folder).map_err(Error::could_not)?);
     }
     if let Some(report) = report {
@@ -341,7 +341,12 @@ fn one(
             speak(line.speaker, &line.text, options, terminal);
         }
     };
-    match sonagi_artillery::run(plan, own, control, &mut on) {
+    if let Some(path) = &path {
+        session.pages.begin(Path::new(path), stop_of_page(control, terminal));
+    }
+    let ran = sonagi_artillery::run(plan, own, control, &mut on);
+    session.pages.over();
+    match ran {
         Ok(summary) => {
             let incomplete = sinks.incomplete().map(incomplete);
             Ok((Summary { run_folder: path, ..summary }, incomplete))
@@ -351,6 +356,7 @@ fn one(
             drop(sinks);
             // Succeeds only when the folder is empty, that is when nothing was run.
             let _ = path.map(std::fs::remove_dir);
+            session.pages.settle();
             Err(Error::could_not(error))
         }
     }
@@ -426,6 +432,15 @@ fn listen(control: &Control, terminal: &Terminal) -> Result<StopRequests, Error>
         second.abort();
     };
     signals::listen(*terminal, stop, abort)
+}
+
+/// What the stop button of a run's page does: it ends this run as the first Ctrl-C does, and none after it.
+fn stop_of_page(control: &Control, terminal: &Terminal) -> impl FnOnce() + Send + use<> {
+    let (control, terminal) = (control.clone(), *terminal);
+    move || {
+        control.stop();
+        terminal.say("stopping this run, as its page asks; finishing active users");
+    }
 }
 
 /// Prints the finished run as the options ask; documents wait until all runs are over.
