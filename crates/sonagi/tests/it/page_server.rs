@@ -55,6 +55,7 @@ fn only_pages_of_its_own_address_are_answered_and_only_the_token_stops_the_run()
     let place = Place::new();
     let service = Service::start(&place, &[]);
     place.write("a.yml", &script(&service.url, 60));
+    run_json(&place, "other", "{}");
     let (mut running, site) = start(&place, &["run", "a.yml", "--page-listen=127.0.0.1:0"]);
     let id = site.run();
     let port = site.address.rsplit_once(':').unwrap().1;
@@ -63,6 +64,8 @@ fn only_pages_of_its_own_address_are_answered_and_only_the_token_stops_the_run()
     assert_eq!(site.status("GET /api/runs", &[("origin", "http://evil.example")]), 403);
     assert_eq!(site.status("GET /runs/..%2F..%2Fetc", &[]), 404);
     assert_eq!(site.status("GET /api/runs/nowhere/lines", &[]), 404);
+    assert_eq!(site.status("GET /api/runs/other/lines", &[]), 404, "a run of another command");
+    assert_eq!(site.runs().len(), 1);
     // Whoever opens the page without its token may look.
     assert_eq!(site.token.len(), 16);
     assert!(!site.text("/").contains(&site.token) && site.boot("/").get("token").is_none());
@@ -223,6 +226,8 @@ fn a_stream_that_cannot_go_on_says_why_and_ends() {
         assert!(!why.contains('\n'), "{why}");
         assert_eq!(failure(&site, id), why, "and again to who comes later");
     }
+    run_json(&place, "garbage", &std::fs::read_to_string(version1).unwrap());
+    assert_eq!(kind(&site.lines("garbage", "").next().unwrap().1), "head", "it is mended");
     running.signal(Signal::INT);
     assert_eq!(running.end().code, Some(0));
     // No place for the lines.
