@@ -27,11 +27,11 @@ struct Signals {
 
 /// What a signal asks for.
 enum Asked {
-    ToStop,
-    ToStopAtOnce,
+    Stop,
+    Abort,
     /// To end the serving: whoever serves sees it in [`StopRequests::to_end_serving`].
-    ToEndServing,
-    ToExit,
+    EndServing,
+    Exit,
 }
 
 impl StopRequests {
@@ -60,14 +60,14 @@ impl StopRequests {
     fn enter(&self) -> Asked {
         if self.0.is_serving.load(Ordering::Acquire) {
             return match self.0.of_serving.fetch_add(1, Ordering::AcqRel) {
-                0 | 1 => Asked::ToEndServing,
-                _ => Asked::ToExit,
+                0 | 1 => Asked::EndServing,
+                _ => Asked::Exit,
             };
         }
         match self.0.of_runs.fetch_add(1, Ordering::AcqRel) {
-            0 => Asked::ToStop,
-            1 => Asked::ToStopAtOnce,
-            _ => Asked::ToExit,
+            0 => Asked::Stop,
+            1 => Asked::Abort,
+            _ => Asked::Exit,
         }
     }
 }
@@ -93,10 +93,10 @@ pub(crate) fn listen(
                 loop {
                     either(&mut interrupts, &mut terminations).await;
                     match entered.enter() {
-                        Asked::ToStop => first(),
-                        Asked::ToStopAtOnce => second(),
-                        Asked::ToEndServing => {}
-                        Asked::ToExit => {
+                        Asked::Stop => first(),
+                        Asked::Abort => second(),
+                        Asked::EndServing => {}
+                        Asked::Exit => {
                             terminal.say("gave up waiting");
                             std::process::exit(i32::from(Exit::Interrupted.code()));
                         }
