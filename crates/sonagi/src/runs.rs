@@ -14,7 +14,8 @@ use crate::output;
 use crate::output::{Report, Vocabulary};
 use crate::page::{self, PageWish, Pages};
 use crate::queued_sink::QueuedSink;
-use crate::signals::{self, StopRequests};
+use crate::signals::StopRequests;
+use crate::stop;
 use crate::terminal::Terminal;
 use crate::watched_service::WatchedService;
 use clap::builder::PossibleValue;
@@ -128,7 +129,7 @@ pub(crate) fn all(scripts: Vec<Script>, options: &RunOptions, terminal: &Termina
     let destination = options.output.as_deref().map(|path| Destination::prepare(path, &now()?));
     let destination = destination.transpose()?;
     let control = Control::new();
-    let stop_requests = listen(&control, terminal)?;
+    let stop_requests = stop::by_signal(&control, terminal)?;
     let pages = Pages::start(options.pages.clone(), options.runs.clone(), terminal)?;
     let planned = scripts.iter().map(|script| script.runs.len()).sum();
     let several = scripts.len() > 1;
@@ -342,7 +343,7 @@ fn one(
         }
     };
     if let Some(path) = &path {
-        session.pages.begin(Path::new(path), stop_of_page(control, terminal));
+        session.pages.begin(Path::new(path), stop::by_page(control, terminal));
     }
     let ran = sonagi_artillery::run(plan, own, control, &mut on);
     session.pages.over();
@@ -419,28 +420,6 @@ pub(crate) fn incomplete(Trouble { sink, error }: Trouble) -> Error {
         "{sink} is incomplete: {error}\nhint: the printed summary is complete; `sonagi report` can read the run only \
          up to the last second on disk"
     ))
-}
-
-fn listen(control: &Control, terminal: &Terminal) -> Result<StopRequests, Error> {
-    let (first, second, says) = (control.clone(), control.clone(), *terminal);
-    let stop = move || {
-        says.say("stopping; finishing active users (Ctrl-C again stops at once)");
-        first.stop();
-    };
-    let abort = move || {
-        says.say("stopping at once");
-        second.abort();
-    };
-    signals::listen(*terminal, stop, abort)
-}
-
-/// What the stop button of a run's page does: it ends this run as the first Ctrl-C does, and none after it.
-fn stop_of_page(control: &Control, terminal: &Terminal) -> impl FnOnce() + Send + use<> {
-    let (control, terminal) = (control.clone(), *terminal);
-    move || {
-        control.stop();
-        terminal.say("stopping this run, as its page asks; finishing active users");
-    }
 }
 
 /// Prints the finished run as the options ask; documents wait until all runs are over.

@@ -1,5 +1,5 @@
-//! Ctrl-C and SIGTERM: the first asks to stop, the second stops at once, the third exits. Once all runs are over and only
-//! their pages are served, the first ends that, and nothing less than the third exits.
+//! Ctrl-C and SIGTERM: the first asks to stop, the second stops at once, the third exits. Once all runs are over and
+//! only their pages are served, the first ends that, and nothing less than the third exits.
 //!
 //! One small thread with its own runtime listens; its caller says what a signal does. The one decision a reader would
 //! question: a third signal exits from that thread. Anything that hangs then is our fault, and a user who asks three

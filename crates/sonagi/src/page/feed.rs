@@ -289,8 +289,8 @@ fn unread(error: impl std::fmt::Display) -> String {
 pub(super) fn unkept(error: impl std::fmt::Display) -> String {
     let folder = std::env::temp_dir();
     format!(
-        "the lines of this run cannot be kept in the folder for temporary files, {}: {error}; hint: make room there, or \
-         name another in TMPDIR",
+        "the lines of this run cannot be kept in the folder for temporary files, {}: {error}; hint: make room there, \
+         or name another in TMPDIR",
         folder.display()
     )
 }
