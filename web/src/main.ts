@@ -12,6 +12,7 @@ import { h } from './shell/dom';
 import { Live } from './shell/live';
 import { RunPage, type Troubles } from './shell/run_page';
 import { beginPage, watchColours } from './shell/theme';
+import { takeToken } from './shell/token';
 import { View } from './shell/view';
 import { initialLanguage, setLanguage, text } from './text';
 
@@ -129,6 +130,7 @@ function start(): void {
   const boot = document.getElementById('sonagi-boot');
   if (data) return void showFile(data);
   if (!boot) return showNothing(null);
+  takeToken();
   const told = JSON.parse(boot.textContent ?? '{}') as Boot;
   if (told.mode === 'run') return showServed(told);
   if (told.mode === 'compare') return comparePage(told, put);

@@ -25,6 +25,7 @@ mod queued_sink;
 mod runs;
 mod service;
 mod signals;
+mod stop;
 mod temp_folder;
 mod terminal;
 mod values;

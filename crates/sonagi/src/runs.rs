@@ -14,7 +14,8 @@ use crate::output;
 use crate::output::{Report, Vocabulary};
 use crate::page::{self, PageWish, Pages};
 use crate::queued_sink::QueuedSink;
-use crate::signals::{self, StopRequests};
+use crate::signals::StopRequests;
+use crate::stop;
 use crate::terminal::Terminal;
 use crate::watched_service::WatchedService;
 use clap::builder::PossibleValue;
@@ -128,7 +129,7 @@ pub(crate) fn all(scripts: Vec<Script>, options: &RunOptions, terminal: &Termina
     let destination = options.output.as_deref().map(|path| Destination::prepare(path, &now()?));
     let destination = destination.transpose()?;
     let control = Control::new();
-    let stop_requests = listen(&control, terminal)?;
+    let stop_requests = stop::by_signal(&control, terminal)?;
     let pages = Pages::start(options.pages.clone(), options.runs.clone(), terminal)?;
     let planned = scripts.iter().map(|script| script.runs.len()).sum();
     let several = scripts.len() > 1;
@@ -245,8 +246,9 @@ impl RunSession<'_> {
             None => summary,
         };
         self.amend(&summary);
+        self.pages.settle();
         let folder = summary.run_folder.as_ref().map(PathBuf::from);
-        if let Some(Err(error)) = folder.as_ref().map(|folder| self.pages.end(folder, self.planned == 1)) {
+        if let Some(Err(error)) = folder.as_ref().map(|folder| self.pages.write(folder, self.planned == 1)) {
             self.failed(&error);
         }
         summary.run_folder = summary.run_folder.filter(|_| !self.pages.is_temporary());
@@ -310,7 +312,6 @@ fn one(
     let path = folder.as_ref().map(|folder| folder.path().display().to_string());
     let mut sinks = Sinks::new();
     if let Some(folder) = folder {
-        session.pages.begin(folder.path());
         sinks.add(QueuedSink::start(folder).map_err(Error::could_not)?);
     }
     if let Some(report) = report {
@@ -341,7 +342,12 @@ fn one(
             speak(line.speaker, &line.text, options, terminal);
         }
     };
-    match sonagi_artillery::run(plan, own, control, &mut on) {
+    if let Some(path) = &path {
+        session.pages.begin(Path::new(path), stop::by_page(control, terminal));
+    }
+    let ran = sonagi_artillery::run(plan, own, control, &mut on);
+    session.pages.over();
+    match ran {
         Ok(summary) => {
             let incomplete = sinks.incomplete().map(incomplete);
             Ok((Summary { run_folder: path, ..summary }, incomplete))
@@ -351,6 +357,7 @@ fn one(
             drop(sinks);
             // Succeeds only when the folder is empty, that is when nothing was run.
             let _ = path.map(std::fs::remove_dir);
+            session.pages.settle();
             Err(Error::could_not(error))
         }
     }
@@ -413,19 +420,6 @@ pub(crate) fn incomplete(Trouble { sink, error }: Trouble) -> Error {
         "{sink} is incomplete: {error}\nhint: the printed summary is complete; `sonagi report` can read the run only \
          up to the last second on disk"
     ))
-}
-
-fn listen(control: &Control, terminal: &Terminal) -> Result<StopRequests, Error> {
-    let (first, second, says) = (control.clone(), control.clone(), *terminal);
-    let stop = move || {
-        says.say("stopping; finishing active users (Ctrl-C again stops at once)");
-        first.stop();
-    };
-    let abort = move || {
-        says.say("stopping at once");
-        second.abort();
-    };
-    signals::listen(*terminal, stop, abort)
 }
 
 /// Prints the finished run as the options ask; documents wait until all runs are over.

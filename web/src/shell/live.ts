@@ -5,6 +5,7 @@ import type { Run } from '../data/run';
 import type { Connection } from '../data/stream';
 import { text } from '../text';
 import { fill, h } from './dom';
+import { token } from './token';
 
 export class Live {
   private readonly place = h('span', { class: 'live', role: 'status' });
@@ -45,7 +46,7 @@ export class Live {
     fill(
       this.place,
       this.connection === 'lost' ? h('b', { class: 'bad' }, t.lost) : h('span', { class: 'dot' }, t.live),
-      this.boot.stoppable ? this.stopButton() : null,
+      this.boot.stoppable && token() ? this.stopButton() : null,
       this.answer === 'none' ? null : h('span', {}, this.answer === 'stopping' ? t.stopping : t.failed(this.answer)),
     );
   }
@@ -70,7 +71,7 @@ export class Live {
     try {
       const answer = await fetch(`/api/runs/${encodeURIComponent(this.boot.id)}/stop`, {
         method: 'POST',
-        headers: { 'X-Sonagi-Token': this.boot.token ?? '' },
+        headers: { 'X-Sonagi-Token': token() ?? '' },
       });
       if (!answer.ok) this.answer = String(answer.status);
     } catch (error) {

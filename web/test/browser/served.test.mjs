@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { all } from '../fixtures/runs.mjs';
-import { Server } from '../fixtures/server.mjs';
+import { Server, TOKEN } from '../fixtures/server.mjs';
 import { assertAccessible, chart, drag, launch, open, placeOf, screenshot, shows } from './browser.mjs';
 
 let browser;
@@ -173,7 +173,8 @@ test('tables stay sorted while the run goes on', async () => {
 test('the run is stopped by two clicks and the token, and by nothing less', async () => {
   const { lines } = all.chat();
   server.add('live', lines, { shown: linesTo(lines, 5), stoppable: true });
-  const page = await open(browser, `${url}/runs/live`, { ready: ready(5) });
+  const page = await open(browser, `${url}/runs/live?token=${TOKEN}&a=1#errors`, { ready: ready(5) });
+  assert.equal(page.url(), `${url}/runs/live?a=1#errors`, 'nobody sees the token');
   await page.locator('#stop').click();
   await shows(() => page.locator('#stop').innerText(), /Stop it now\?/);
   assert.equal(server.stopped('live'), false);
@@ -183,10 +184,25 @@ test('the run is stopped by two clicks and the token, and by nothing less', asyn
   await page.close();
 });
 
+test('a page without the token shows no button, and one that had it keeps it for its tab', async () => {
+  const { lines } = all.chat();
+  server.add('live', lines, { shown: linesTo(lines, 5), stoppable: true });
+  const page = await open(browser, `${url}/runs/live`, { ready: ready(5) });
+  await page.locator('.live', { hasText: 'live' }).waitFor();
+  assert.equal(await page.locator('#stop').count(), 0);
+  await page.goto(`${url}/?token=${TOKEN}`);
+  await page.locator('#library a', { hasText: 'chat' }).click();
+  await page.locator('#stop').click();
+  await page.locator('#stop').click();
+  await page.locator('.live', { hasText: 'Stopping…' }).waitFor();
+  assert.equal(server.stopped('live'), true);
+  await page.close();
+});
+
 test('a run of another process has no button to stop it', async () => {
   const { lines } = all.chat();
   server.add('live', lines, { shown: linesTo(lines, 5) });
-  const page = await open(browser, `${url}/runs/live`, { ready: ready(5) });
+  const page = await open(browser, `${url}/runs/live?token=${TOKEN}`, { ready: ready(5) });
   assert.equal(await page.locator('#stop').count(), 0);
   await page.close();
 });

@@ -152,7 +152,7 @@ fn page(path: &Path, folder: &Path, terminal: &Terminal) -> Result<(), Error> {
         let what = "a report file has no seconds to make a page of";
         return Err(Error::could_not(format_args!("{what}\nhint: name the run folder")));
     }
-    let written = page::write(folder, path)?;
+    let written = page::write(folder, path, false)?;
     terminal.say(&format!("page        {}", written.display()));
     Ok(())
 }

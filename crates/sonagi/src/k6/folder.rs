@@ -23,8 +23,12 @@ pub(super) struct TestFolder {
 }
 
 impl TestFolder {
-    /// Reserves the folder that `--runs` asks for, or that a page is made of.
-    pub(super) fn wanted(given: &GivenFlags, terminal: &Terminal) -> Result<TestFolder, String> {
+    /// Reserves the folder that `--runs` asks for, or that a page is made of; `stop` ends the test gracefully.
+    pub(super) fn wanted(
+        given: &GivenFlags,
+        terminal: &Terminal,
+        stop: impl FnOnce() + Send + 'static,
+    ) -> Result<TestFolder, String> {
         let wish = given.pages()?;
         let pages = Pages::start(wish, given.one("runs").map(PathBuf::from), terminal);
         let pages = pages.map_err(|error| error.to_string())?;
@@ -39,7 +43,7 @@ impl TestFolder {
         let path = folder.as_ref().map(|folder| folder.path().to_owned());
         let mut sinks = Sinks::new();
         if let Some(folder) = folder {
-            pages.begin(folder.path());
+            pages.begin(folder.path(), stop);
             sinks.add(QueuedSink::start(folder).map_err(|error| error.to_string())?);
         }
         Ok(TestFolder { sinks, path, terminal: *terminal, pages, has_begun: false })
@@ -60,14 +64,16 @@ impl TestFolder {
     /// removed.
     pub(super) fn finish(&mut self, is_quiet: bool) -> bool {
         let Some(path) = &self.path else { return true };
+        self.pages.over();
         let mut missed: Vec<_> = self.sinks.incomplete().map(runs::incomplete).into_iter().collect();
+        self.pages.settle();
         if !self.has_begun {
             let _ = std::fs::remove_dir(path);
         } else {
             if !is_quiet && !self.pages.is_temporary() {
                 self.terminal.say(&format!("run folder  {0}\nsee it      sonagi page {0}", path.display()));
             }
-            missed.extend(self.pages.end(path, true).err());
+            missed.extend(self.pages.write(path, true).err());
         }
         missed.iter().for_each(|why| self.terminal.say(&why.to_string()));
         missed.is_empty()

@@ -108,7 +108,8 @@ fn run(asked: Asked, given: &GivenFlags, mut log: TestLog, terminal: &Terminal) 
         Err(error) => return refused(&mut log, Exit::Other, &error.to_string()),
     };
     let is_quiet = given.has("quiet");
-    let mut folder = match TestFolder::wanted(given, terminal) {
+    let asks = Arc::clone(&abort);
+    let mut folder = match TestFolder::wanted(given, terminal, move || asks.ask(Reason::Request)) {
         Ok(folder) => folder,
         Err(why) => return refused(&mut log, Exit::Other, &why),
     };
