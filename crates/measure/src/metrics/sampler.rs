@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::tags::{Interner, UNSETTLED};
 use super::{
-    Aggregate, AutomaticTags, Interval, Metadata, MetricId, Observed, Part, Registry, Series, Submetric,
-    TagSet, Tags,
+    Aggregate, AutomaticTags, Breakdown, Interval, Metadata, MetricId, Observed, Part, Registry, Series,
+    Submetric, TagSet, Tags,
 };
 use crate::at::At;
 
@@ -24,6 +24,7 @@ pub type SeriesTags = fn(MetricId) -> &'static [&'static str];
 pub struct Sampler {
     registry: Arc<Registry>,
     series_tags: SeriesTags,
+    breakdown: Breakdown,
     interner: Rc<Interner>,
     cells: Vec<Cell>,
     by_series: HashMap<Arc<Series>, u32>,
@@ -69,6 +70,7 @@ impl Sampler {
         Sampler {
             registry,
             series_tags,
+            breakdown: Breakdown::default(),
             interner: Interner::new(wanted),
             cells: Vec::new(),
             by_series: HashMap::new(),
@@ -77,6 +79,12 @@ impl Sampler {
             samples: keep_samples.then(Vec::new),
             untold: 0,
         }
+    }
+
+    /// The same sampler, which breaks metrics down as well.
+    #[must_use]
+    pub fn breaking_down(self, breakdown: Breakdown) -> Sampler {
+        Sampler { breakdown, ..self }
     }
 
     /// The metrics it samples.
@@ -126,11 +134,14 @@ impl Sampler {
         let set = &tags.node.set;
         let telling = set.only((self.series_tags)(metric));
         let of = self.registry.metric(metric);
-        let mut series = Series { metric, of, submetrics: self.matching(metric, set), tags: telling };
+        let breakdown = self.broken_down(metric, set);
+        let submetrics = self.matching(metric, set);
+        let mut series = Series { metric, of, submetrics, tags: telling, breakdown };
         let mut known = self.find(&series);
-        if known.is_none() && !series.tags.is_empty() && self.cells.len() >= SERIES_MAX {
+        let is_told_apart = !series.tags.is_empty() || !series.breakdown.is_empty();
+        if known.is_none() && is_told_apart && self.cells.len() >= SERIES_MAX {
             self.untold += 1;
-            series.tags = TagSet::default();
+            (series.tags, series.breakdown) = Default::default();
             known = self.find(&series);
         }
         let index = known.unwrap_or_else(|| self.begin(series, at));
@@ -157,6 +168,15 @@ impl Sampler {
             self.by_series.insert(series, index);
         }
         index
+    }
+
+    /// The tags that a sample of this metric is broken down by, beside those that make series of it.
+    fn broken_down(&self, metric: MetricId, set: &TagSet) -> TagSet {
+        if !self.breakdown.metrics.contains(&metric) {
+            return TagSet::default();
+        }
+        let tags = set.but(self.breakdown.without).but((self.series_tags)(metric));
+        self.registry.broken_down(&tags.valued(), &self.breakdown)
     }
 
     /// The sub-metrics a sample with these tags belongs to.
