@@ -24,7 +24,7 @@ use sonagi_artillery::LoadedProcessor;
 use sonagi_artillery::plan::Plan;
 use sonagi_engine::{Control, LogLine, RunEvent, Speaker};
 use sonagi_measure::summary::{FailOnStatus, Summary};
-use sonagi_measure::totals::Header;
+use sonagi_measure::totals::{Header, ScriptFile};
 use sonagi_report::sink::{Folder, Sink, Trouble};
 use sonagi_report::{Sinks, console, json};
 use std::net::IpAddr;
@@ -97,7 +97,7 @@ pub(crate) fn arguments() -> Vec<Arg> {
 
 impl RunOptions {
     /// Whether standard output has Sonagi's summaries.
-    fn shows_console(&self) -> bool {
+    pub(crate) fn shows_console(&self) -> bool {
         !self.quiet && !self.json && self.vocabulary == Vocabulary::Sonagi
     }
 
@@ -230,7 +230,8 @@ impl RunSession<'_> {
         let title = (self.planned > 1).then(|| format!("{}/{} {}", self.begun, self.planned, job.label()));
         let report = self.options.output.is_some().then(Report::default);
         let ran = script.plan(&mut job, watched.as_ref().map(WatchedService::url)).and_then(|plan| {
-            let setup = RunSetup { processor: script.processor.clone(), runs, folder, title };
+            let setup =
+                RunSetup { processor: script.processor.clone(), script: script.file(), runs, folder, title };
             one(plan, setup, self, (watched.as_mut(), report.clone()))
         });
         // The service ends with its run, even a failed one.
@@ -290,6 +291,7 @@ impl RunSession<'_> {
 struct RunSetup<'p> {
     /// The script's processor, loaded when the script was checked.
     processor: LoadedProcessor,
+    script: Option<ScriptFile>,
     runs: Option<&'p Path>,
     /// Its folder's name in `runs`; None: named by its start and name.
     folder: Option<String>,
@@ -299,7 +301,7 @@ struct RunSetup<'p> {
 /// Carries out one plan, from its folder to its summary; the second value is the folder's incompleteness.
 fn one(
     plan: Plan,
-    RunSetup { processor, runs, folder, title }: RunSetup<'_>,
+    RunSetup { processor, script, runs, folder, title }: RunSetup<'_>,
     session: &RunSession<'_>,
     (mut watched, report): (Option<&mut WatchedService>, Option<Report>),
 ) -> Result<(Summary, Option<Error>), Error> {
@@ -336,7 +338,7 @@ fn one(
         if let (Some(watched), RunEvent::Second(snapshot)) = (&mut watched, &event) {
             watched.second(snapshot);
         }
-        sinks.each(|sink| pass(sink, &event), |trouble| warn(&trouble, terminal));
+        sinks.each(|sink| pass(sink, &event, script.as_ref()), |trouble| warn(&trouble, terminal));
         if let RunEvent::Line(line) = event {
             speak(line.speaker, &line.text, options, terminal);
         }
@@ -371,9 +373,17 @@ pub(crate) fn reserve(runs: &Path, name: &str) -> Result<Folder, Error> {
     })
 }
 
-pub(crate) fn pass(sink: &mut dyn Sink, event: &RunEvent<'_>) -> std::io::Result<()> {
+/// Tells a sink of an event; the header of a run with the command and the script of this process.
+pub(crate) fn pass(
+    sink: &mut dyn Sink,
+    event: &RunEvent<'_>,
+    script: Option<&ScriptFile>,
+) -> std::io::Result<()> {
     match *event {
-        RunEvent::Began(header) => sink.began(&Header { command: invocation::command(), ..header.clone() }),
+        RunEvent::Began(header) => {
+            let (command, script) = (invocation::command(), script.cloned());
+            sink.began(&Header { command, script, ..header.clone() })
+        }
         RunEvent::Second(snapshot) => sink.snapshot(snapshot),
         RunEvent::Phase { at, name } => sink.phase(at, name),
         RunEvent::Line(LogLine { at, speaker: Speaker::Engine, user, text, .. }) => {

@@ -108,7 +108,7 @@ fn run(asked: Asked, given: &GivenFlags, mut log: TestLog, terminal: &Terminal) 
         Err(error) => return refused(&mut log, Exit::Other, &error.to_string()),
     };
     let is_quiet = given.has("quiet");
-    let mut folder = match TestFolder::wanted(given, terminal) {
+    let mut folder = match TestFolder::wanted(given, &asked.source, terminal) {
         Ok(folder) => folder,
         Err(why) => return refused(&mut log, Exit::Other, &why),
     };
