@@ -23,10 +23,10 @@ mod threshold;
 mod trend;
 
 pub use aggregate::{Aggregate, Counted, Gauged, Rated};
-pub use breakdown::{Breakdown, OTHER, SETS_MAX, VALUES_MAX};
+pub use breakdown::{OTHER, SETS_MAX, VALUES_MAX};
 pub use interval::{Interval, Observed, Part, Series};
 pub use registry::{Conflict, METRICS_MAX, Metric, Registry, Submetric};
-pub use sampler::{SERIES_MAX, Sample, Sampler, SeriesTags};
+pub use sampler::{Breakdown, SERIES_MAX, Sample, Sampler, SeriesTags};
 pub use series_name::{SeriesName, Unnamed};
 pub use store::{Crossed, Limit, MetricStore, Tagged, Target, Unfit};
 pub use summary::{Level, MetricSummary};

@@ -6,7 +6,6 @@
 use crate::destination::Destination;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::invocation;
 use crate::limits;
 use crate::load::{Script, ScriptRun};
 use crate::matrix;
@@ -14,6 +13,7 @@ use crate::output;
 use crate::output::{Report, Vocabulary};
 use crate::page::{self, PageWish, Pages};
 use crate::queued_sink::QueuedSink;
+use crate::run_events::pass;
 use crate::signals::{self, StopRequests};
 use crate::terminal::Terminal;
 use crate::watched_service::WatchedService;
@@ -22,10 +22,10 @@ use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use serde_json::Value;
 use sonagi_artillery::LoadedProcessor;
 use sonagi_artillery::plan::Plan;
-use sonagi_engine::{Control, LogLine, RunEvent, Speaker};
+use sonagi_engine::{Control, RunEvent, Speaker};
 use sonagi_measure::summary::{FailOnStatus, Summary};
-use sonagi_measure::totals::{Header, ScriptFile};
-use sonagi_report::sink::{Folder, Sink, Trouble};
+use sonagi_measure::totals::ScriptFile;
+use sonagi_report::sink::{Folder, Trouble};
 use sonagi_report::{Sinks, console, json};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -371,30 +371,6 @@ pub(crate) fn reserve(runs: &Path, name: &str) -> Result<Folder, Error> {
             runs.display()
         ))
     })
-}
-
-/// Tells a sink of an event; the header of a run with the command and the script of this process.
-pub(crate) fn pass(
-    sink: &mut dyn Sink,
-    event: &RunEvent<'_>,
-    script: Option<&ScriptFile>,
-) -> std::io::Result<()> {
-    match *event {
-        RunEvent::Began(header) => {
-            let (command, script) = (invocation::command(), script.cloned());
-            sink.began(&Header { command, script, ..header.clone() })
-        }
-        RunEvent::Second(snapshot) => sink.snapshot(snapshot),
-        RunEvent::Phase { at, name } => sink.phase(at, name),
-        RunEvent::Line(LogLine { at, speaker: Speaker::Engine, user, text, .. }) => {
-            sink.log(*at, *user, text)
-        }
-        RunEvent::Line(LogLine { at, user, text, .. }) => sink.printed(*at, *user, text),
-        RunEvent::Progress(_) => Ok(()),
-        RunEvent::Noted { at, kind, detail } => sink.noted(at, kind, detail),
-        RunEvent::Draining { at } => sink.draining(at),
-        RunEvent::Ended(summary) => sink.ended(summary),
-    }
 }
 
 /// Prints the script's own output, unchanged and also under `--quiet`: programs read it. It goes to stderr where

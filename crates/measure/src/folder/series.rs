@@ -3,7 +3,7 @@
 //! | member | what it holds |
 //! |---|---|
 //! | `second`, `at_ns`, `interval_ns` | which second, its end from the run's start, how long it was |
-//! | `names` | new series, by number: `metric`, `kind`, `unit`, `tags`, of samples `first_ns`, `parts` and `breakdown` |
+//! | `names` | new series, by number: `metric`, `kind`, `unit`, `tags`; of samples `first_ns`, `parts`, `breakdown` |
 //! | `counts` | `[number, n]`: the engine's counts of the second, without zeros |
 //! | `samples` | `[number, value]`: metrics by name, see below |
 //! | `ledger` | the ledger's counts so far, where the run tracks delivery |

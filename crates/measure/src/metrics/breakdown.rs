@@ -3,7 +3,7 @@
 //!
 //! All threads share what is told apart, so that a value has a series of its own on all of them or on none.
 
-use super::{MetricId, TagSet};
+use super::tags::TagSet;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -13,19 +13,6 @@ pub const VALUES_MAX: usize = 100;
 pub const SETS_MAX: usize = 300;
 /// The value that stands for all beyond the limit.
 pub const OTHER: &str = "other";
-
-/// Which metrics are broken down, and by which tags: all but those left out here and those that make series anyway.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Breakdown {
-    /// The metrics.
-    pub metrics: &'static [MetricId],
-    /// Tags that break nothing down: they say nothing new, or are of ever new values.
-    pub without: &'static [&'static str],
-    /// The tag that names what was done. Beyond the limit of sets its value is [`OTHER`].
-    pub name: &'static str,
-    /// Tags of few values, which are kept beyond the limit of sets.
-    pub coarse: &'static [&'static str],
-}
 
 /// What is told apart so far.
 #[derive(Debug, Default)]
@@ -46,8 +33,9 @@ pub(super) enum Place {
 }
 
 impl ToldApart {
-    /// Where samples with these tags count.
-    pub(super) fn place(&self, tags: TagSet, rule: &Breakdown) -> Place {
+    /// Where samples with these tags count; beyond the limit of sets, with those of them that are coarse, and the tag
+    /// that names what was done.
+    pub(super) fn place(&self, tags: TagSet, name: &str, coarse: &[&str]) -> Place {
         if self.sets.contains(&tags) {
             return Place::Known(tags);
         }
@@ -58,9 +46,9 @@ impl ToldApart {
         if self.sets.len() < SETS_MAX {
             return Place::New(bounded);
         }
-        let coarse = bounded.only(rule.coarse);
-        let coarse = match bounded.get(rule.name) {
-            Some(_) => coarse.and(rule.name, OTHER),
+        let coarse = bounded.only(coarse);
+        let coarse = match bounded.get(name) {
+            Some(_) => coarse.and(name, OTHER),
             None => coarse,
         };
         match self.coarse.contains(&coarse) {

@@ -1,9 +1,9 @@
 //! The metrics of a run by name.
 
-use super::breakdown::{Breakdown, Place, ToldApart};
+use super::breakdown::{Place, ToldApart};
 use super::series_name::{Unnamed, tags_of};
-use super::{Kind, MetricId, TagSet, Unit};
-use crate::secrets;
+use super::{Breakdown, Kind, MetricId, TagSet, Unit};
+use crate::secrets::{self, MASK};
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -33,9 +33,6 @@ pub struct Submetric {
     /// Tags and the values they must have.
     pub tags: Arc<[(String, String)]>,
 }
-
-/// Stands in place of a secret.
-const MASK: &str = "***";
 
 /// Metrics of one run: a script that made one per user would make a metric per user.
 pub const METRICS_MAX: usize = 10_000;
@@ -250,13 +247,13 @@ impl Registry {
         // Bound first: a lock in the head of a match would be held in its arms.
         let place = {
             let known = self.read();
-            known.told_apart.place(known.without_secrets(tags), rule)
+            known.told_apart.place(known.without_secrets(tags), rule.name, rule.coarse)
         };
         if let Place::Known(tags) = place {
             return tags;
         }
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        let place = known.told_apart.place(known.without_secrets(tags), rule);
+        let place = known.told_apart.place(known.without_secrets(tags), rule.name, rule.coarse);
         known.told_apart.enter(place)
     }
 

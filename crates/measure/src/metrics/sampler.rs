@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::tags::{Interner, UNSETTLED};
 use super::{
-    Aggregate, AutomaticTags, Breakdown, Interval, Metadata, MetricId, Observed, Part, Registry, Series,
-    Submetric, TagSet, Tags,
+    Aggregate, AutomaticTags, Interval, Metadata, MetricId, Observed, Part, Registry, Series, Submetric,
+    TagSet, Tags,
 };
 use crate::at::At;
 
@@ -17,6 +17,19 @@ pub const SERIES_MAX: usize = 20_000;
 
 /// The tags that make series of a metric: samples that differ in other tags count together.
 pub type SeriesTags = fn(MetricId) -> &'static [&'static str];
+
+/// Which metrics are broken down, and by which tags: all but those left out here and those that make series anyway.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Breakdown {
+    /// The metrics.
+    pub metrics: &'static [MetricId],
+    /// Tags that break nothing down: they say nothing new, or are of ever new values.
+    pub without: &'static [&'static str],
+    /// The tag that names what was done. Beyond the limit of sets its value is [`OTHER`](super::OTHER).
+    pub name: &'static str,
+    /// Tags of few values, which are kept beyond the limit of sets.
+    pub coarse: &'static [&'static str],
+}
 
 /// The samples of one thread since the last [`Sampler::take`]. The collector has one of its own for what it observes
 /// itself.

@@ -18,7 +18,7 @@ const SECONDS: i64 = 1_500;
 const SECOND: i64 = 1_000_000_000;
 
 const LANGUAGES: Languages = Languages {
-    name: |_| "artillery".to_owned(),
+    name: |_| String::new(),
     naming: Naming::PATHS,
     about: |_| None,
     store: |_| MetricStore::default(),

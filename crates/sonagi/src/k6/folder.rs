@@ -4,6 +4,7 @@ use super::flags::GivenFlags;
 use crate::invocation;
 use crate::page::Pages;
 use crate::queued_sink::QueuedSink;
+use crate::run_events::pass;
 use crate::runs;
 use crate::signals::StopRequests;
 use crate::terminal::Terminal;
@@ -62,7 +63,7 @@ impl TestFolder {
             terminal.say(&format!("warning: {sink}: {error}; {warning}"));
         };
         let script = Some(&self.script);
-        self.sinks.each(|sink| runs::pass(sink, event, script), warn);
+        self.sinks.each(|sink| pass(sink, event, script), warn);
     }
 
     /// Prints the folder's path, and how to look at it; whether all outputs hold the whole test. An empty folder is

@@ -25,7 +25,7 @@ export default async () => {
 
 /// The counts of a trend's or rate's series over all frames, by what the tags of each say under these names; of a rate,
 /// how many values are not zero beside it.
-pub(crate) fn counts(lines: &[Value], metric: &str, tags: &[&str]) -> Vec<(Vec<String>, u64, u64)> {
+pub(crate) fn series_counts(lines: &[Value], metric: &str, tags: &[&str]) -> Vec<(Vec<String>, u64, u64)> {
     let all = |member: &'static str| {
         lines.iter().flat_map(move |line| line["frame"][member].as_array().into_iter().flatten())
     };
@@ -57,8 +57,8 @@ fn requests_of_a_k6_test_are_told_by_name_method_status_and_tags() {
         let lost = [&nowhere, "POST", "404", "::lost", "-"];
         [row(lost, 2, failed), row(["look", "GET", "200", "-", "fast"], 3, 0)]
     };
-    assert_eq!(counts(&lines, "http_req_duration", &tags), rows(0));
-    assert_eq!(counts(&lines, "http_req_failed", &tags), rows(2));
+    assert_eq!(series_counts(&lines, "http_req_duration", &tags), rows(0));
+    assert_eq!(series_counts(&lines, "http_req_failed", &tags), rows(2));
     // The names of requests are kept, and what is secret in them nowhere.
     for file in ["series.jsonl", "run.json", "events.jsonl", "latency.hlog"] {
         let text = fs::read_to_string(place.folders()[0].join(file)).unwrap();

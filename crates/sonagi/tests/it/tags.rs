@@ -1,6 +1,6 @@
 //! Tags of Artillery's scripts from the step to every output, and thresholds that end a run.
 
-use crate::k6_page::counts;
+use crate::k6_page::series_counts;
 use crate::page::in_file;
 use crate::support::{Place, Service};
 use serde_json::{Value, json};
@@ -75,7 +75,7 @@ fn what_steps_with_a_tag_came_to_is_in_every_output_and_thresholds_judge_it() {
     let page = in_file(&place.path().join("page.html"));
     let told = |page: &str| (vec![page.to_owned(), "search".to_owned()], 5, 0);
     assert_eq!(
-        counts(&page, "http.response_time", &["page", "team"]),
+        series_counts(&page, "http.response_time", &["page", "team"]),
         [told("-"), told("list"), told("none")]
     );
     let shown = place.sonagi(&["report", place.folders()[0].to_str().unwrap()]).out;
