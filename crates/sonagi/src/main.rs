@@ -22,6 +22,7 @@ mod matrix;
 mod output;
 mod page;
 mod queued_sink;
+mod run_events;
 mod runs;
 mod service;
 mod signals;

@@ -6,7 +6,6 @@
 use crate::destination::Destination;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::invocation;
 use crate::limits;
 use crate::load::{Script, ScriptRun};
 use crate::matrix;
@@ -14,6 +13,7 @@ use crate::output;
 use crate::output::{Report, Vocabulary};
 use crate::page::{self, PageWish, Pages};
 use crate::queued_sink::QueuedSink;
+use crate::run_events::pass;
 use crate::signals::StopRequests;
 use crate::stop;
 use crate::terminal::Terminal;
@@ -23,10 +23,10 @@ use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use serde_json::Value;
 use sonagi_artillery::LoadedProcessor;
 use sonagi_artillery::plan::Plan;
-use sonagi_engine::{Control, LogLine, RunEvent, Speaker};
+use sonagi_engine::{Control, RunEvent, Speaker};
 use sonagi_measure::summary::{FailOnStatus, Summary};
-use sonagi_measure::totals::Header;
-use sonagi_report::sink::{Folder, Sink, Trouble};
+use sonagi_measure::totals::ScriptFile;
+use sonagi_report::sink::{Folder, Trouble};
 use sonagi_report::{Sinks, console, json};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -98,7 +98,7 @@ pub(crate) fn arguments() -> Vec<Arg> {
 
 impl RunOptions {
     /// Whether standard output has Sonagi's summaries.
-    fn shows_console(&self) -> bool {
+    pub(crate) fn shows_console(&self) -> bool {
         !self.quiet && !self.json && self.vocabulary == Vocabulary::Sonagi
     }
 
@@ -231,7 +231,8 @@ impl RunSession<'_> {
         let title = (self.planned > 1).then(|| format!("{}/{} {}", self.begun, self.planned, job.label()));
         let report = self.options.output.is_some().then(Report::default);
         let ran = script.plan(&mut job, watched.as_ref().map(WatchedService::url)).and_then(|plan| {
-            let setup = RunSetup { processor: script.processor.clone(), runs, folder, title };
+            let setup =
+                RunSetup { processor: script.processor.clone(), script: script.file(), runs, folder, title };
             one(plan, setup, self, (watched.as_mut(), report.clone()))
         });
         // The service ends with its run, even a failed one.
@@ -292,6 +293,7 @@ impl RunSession<'_> {
 struct RunSetup<'p> {
     /// The script's processor, loaded when the script was checked.
     processor: LoadedProcessor,
+    script: Option<ScriptFile>,
     runs: Option<&'p Path>,
     /// Its folder's name in `runs`; None: named by its start and name.
     folder: Option<String>,
@@ -301,7 +303,7 @@ struct RunSetup<'p> {
 /// Carries out one plan, from its folder to its summary; the second value is the folder's incompleteness.
 fn one(
     plan: Plan,
-    RunSetup { processor, runs, folder, title }: RunSetup<'_>,
+    RunSetup { processor, script, runs, folder, title }: RunSetup<'_>,
     session: &RunSession<'_>,
     (mut watched, report): (Option<&mut WatchedService>, Option<Report>),
 ) -> Result<(Summary, Option<Error>), Error> {
@@ -337,7 +339,7 @@ fn one(
         if let (Some(watched), RunEvent::Second(snapshot)) = (&mut watched, &event) {
             watched.second(snapshot);
         }
-        sinks.each(|sink| pass(sink, &event), |trouble| warn(&trouble, terminal));
+        sinks.each(|sink| pass(sink, &event, script.as_ref()), |trouble| warn(&trouble, terminal));
         if let RunEvent::Line(line) = event {
             speak(line.speaker, &line.text, options, terminal);
         }
@@ -376,22 +378,6 @@ pub(crate) fn reserve(runs: &Path, name: &str) -> Result<Folder, Error> {
             runs.display()
         ))
     })
-}
-
-pub(crate) fn pass(sink: &mut dyn Sink, event: &RunEvent<'_>) -> std::io::Result<()> {
-    match *event {
-        RunEvent::Began(header) => sink.began(&Header { command: invocation::command(), ..header.clone() }),
-        RunEvent::Second(snapshot) => sink.snapshot(snapshot),
-        RunEvent::Phase { at, name } => sink.phase(at, name),
-        RunEvent::Line(LogLine { at, speaker: Speaker::Engine, user, text, .. }) => {
-            sink.log(*at, *user, text)
-        }
-        RunEvent::Line(LogLine { at, user, text, .. }) => sink.printed(*at, *user, text),
-        RunEvent::Progress(_) => Ok(()),
-        RunEvent::Noted { at, kind, detail } => sink.noted(at, kind, detail),
-        RunEvent::Draining { at } => sink.draining(at),
-        RunEvent::Ended(summary) => sink.ended(summary),
-    }
 }
 
 /// Prints the script's own output, unchanged and also under `--quiet`: programs read it. It goes to stderr where

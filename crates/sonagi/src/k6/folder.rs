@@ -1,12 +1,15 @@
 //! The run folder of a k6 test, if `--runs` asks for one: like k6, we leave no file that nobody named.
 
 use super::flags::GivenFlags;
+use crate::invocation;
 use crate::page::Pages;
 use crate::queued_sink::QueuedSink;
+use crate::run_events::pass;
 use crate::runs;
 use crate::signals::StopRequests;
 use crate::terminal::Terminal;
 use sonagi_engine::RunEvent;
+use sonagi_measure::totals::ScriptFile;
 use sonagi_report::Sinks;
 use sonagi_report::sink::{self, Trouble};
 use std::path::{Path, PathBuf};
@@ -18,14 +21,17 @@ pub(super) struct TestFolder {
     path: Option<PathBuf>,
     terminal: Terminal,
     pages: Pages,
+    script: ScriptFile,
     /// Whether anything was written.
     has_begun: bool,
 }
 
 impl TestFolder {
-    /// Reserves the folder that `--runs` asks for, or that a page is made of; `stop` ends the test gracefully.
+    /// Reserves the folder that `--runs` asks for, or that a page is made of; `source` is the script's text, and `stop`
+    /// ends the test gracefully.
     pub(super) fn wanted(
         given: &GivenFlags,
+        source: &[u8],
         terminal: &Terminal,
         stop: impl FnOnce() + Send + 'static,
     ) -> Result<TestFolder, String> {
@@ -46,7 +52,8 @@ impl TestFolder {
             pages.begin(folder.path(), stop);
             sinks.add(QueuedSink::start(folder).map_err(|error| error.to_string())?);
         }
-        Ok(TestFolder { sinks, path, terminal: *terminal, pages, has_begun: false })
+        let script = invocation::script(&given.script, source);
+        Ok(TestFolder { sinks, path, terminal: *terminal, pages, script, has_begun: false })
     }
 
     /// Records an event. The test goes on after an error of the disk, which is reported once.
@@ -57,7 +64,8 @@ impl TestFolder {
             let warning = "the test goes on, but its record may be incomplete";
             terminal.say(&format!("warning: {sink}: {error}; {warning}"));
         };
-        self.sinks.each(|sink| runs::pass(sink, event), warn);
+        let script = Some(&self.script);
+        self.sinks.each(|sink| pass(sink, event, script), warn);
     }
 
     /// Prints the folder's path, and how to look at it; whether all outputs hold the whole test. An empty folder is

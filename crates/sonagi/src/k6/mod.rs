@@ -109,7 +109,8 @@ fn run(asked: Asked, given: &GivenFlags, mut log: TestLog, terminal: &Terminal) 
     };
     let is_quiet = given.has("quiet");
     let asks = Arc::clone(&abort);
-    let mut folder = match TestFolder::wanted(given, terminal, move || asks.ask(Reason::Request)) {
+    let stop = move || asks.ask(Reason::Request);
+    let mut folder = match TestFolder::wanted(given, &asked.source, terminal, stop) {
         Ok(folder) => folder,
         Err(why) => return refused(&mut log, Exit::Other, &why),
     };

@@ -14,6 +14,7 @@ mod k6_delivery;
 mod k6_examples;
 mod k6_hostile;
 mod k6_log;
+mod k6_page;
 mod k6_report;
 mod matrix;
 mod node;

@@ -209,6 +209,21 @@ scenarios:
 }
 
 #[test]
+fn a_page_names_the_script_and_the_hash_of_its_text() {
+    use sha2::Digest as _;
+    let place = Place::new();
+    place.write("a.yml", &script("http://127.0.0.1:9", 1));
+    place.write("token=planted.js", "export default () => {};");
+    for (file, shown) in [("a.yml", "a.yml"), ("token=planted.js", "token=***")] {
+        place.sonagi(&["run", file, "-q", "--report", "r.html"]);
+        let text = std::fs::read(place.path().join(file)).unwrap();
+        let hash: String = sha2::Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect();
+        let lines = in_file(&place.path().join("r.html"));
+        assert_eq!(lines[0]["head"]["reproduce"]["script"], format!("{shown} (SHA-256 {hash})"));
+    }
+}
+
+#[test]
 fn a_plot_stands_below_the_summary_in_the_letters_that_the_terminal_has() {
     let place = Place::new();
     let service = Service::start(&place, &[]);
@@ -226,8 +241,26 @@ fn a_plot_stands_below_the_summary_in_the_letters_that_the_terminal_has() {
         "{told}"
     );
     let told = plotted("en_US.UTF-8", &["report", &folder, "--plot"]);
-    assert!(told.contains("rate: at most ") && !told.contains('#'), "{told}");
+    assert!(told.contains("rate: peak ") && !told.contains('#'), "{told}");
     assert!(told.chars().any(|letter| ('\u{2801}'..='\u{28ff}').contains(&letter)), "{told}");
+}
+
+#[test]
+fn each_run_of_a_matrix_has_its_plot() {
+    let place = Place::new();
+    let service = Service::start(&place, &[]);
+    place.write("m.yml", &format!("matrix: {{n: [1, 2]}}\n{}", script(&service.url, 1)));
+    let plots = |arguments: &[&str]| {
+        let told = place.sonagi(arguments).out;
+        let titles = told.lines().zip(told.lines().skip(1));
+        let titles = titles.filter(|(_, below)| below.starts_with("response time: p50 "));
+        titles.map(|(title, _)| title.to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(plots(&["run", "m.yml", "--plot"]), ["1", "2"]);
+    let folder = place.folders()[0].display().to_string();
+    assert_eq!(plots(&["report", &folder, "--plot"]), ["1", "2"]);
+    // Neither a word nor a plot: that is what was asked for.
+    assert_eq!(plots(&["run", "m.yml", "--plot", "--quiet"]), [""; 0]);
 }
 
 #[test]
