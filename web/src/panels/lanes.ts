@@ -118,6 +118,8 @@ function drawLane({ run, view, marks }: Context, chart: LineGroups, metric: stri
     const lines = trendLines(columns, run.sum(metric), unit);
     return chart.update(lines.length, i => lines[i], drawing);
   }
+  // Shares of many parts are one line: that of the whole.
+  if (kind === 'rate' && series.length > LINES) return chart.update(1, () => lineOf(columns, run.sum(metric), unit), drawing);
   chart.update(series.length, i => lineOf(columns, new Sum([series[i]], run.head?.scale ?? 4), unit), drawing);
 }
 
@@ -135,10 +137,11 @@ function trendLines(columns: Columns, all: Sum, unit: string): Line[] {
   }));
 }
 
-/** One series that is no trend. */
+/** Series that are no trend: one, or of a rate all of them together. */
 function lineOf(columns: Columns, sum: Sum, unit: string): Line {
   const [{ kind, tags }] = sum.series;
-  const line = { label: Object.values(tags).join(' · ') || text().lanes.value, style: 0 };
+  const part = sum.series.length === 1 ? Object.values(tags).join(' · ') : '';
+  const line = { label: part || text().lanes.value, style: 0 };
   const { first, end } = columns;
   if (kind === 'counter') {
     return { ...line, values: perSecond(columns, sum), total: value(sum.added(first, end), unit) };

@@ -133,6 +133,7 @@ export const en = {
     service: 'Service time (from the actual start)',
     firstByte: 'First byte',
     replay: 'Delivery after a reconnect',
+    tagged: 'Answers to steps with tags',
     session: 'Length of sessions',
   },
   delivery: {
@@ -233,6 +234,7 @@ export const en = {
     empty: 'No operation ended in this window.',
     sort: (column: string) => `Sort by ${column}`,
     slow: 'Times from the planned start; click a column to sort.',
+    slowTagged: 'Only answers to steps with tags count here; click a column to sort.',
     slowK6: 'Durations as the script’s metric has them; click a column to sort.',
   },
   checks: {

@@ -134,6 +134,7 @@ export const ko: Text = {
     service: '처리 시간 (실제 시작 기준)',
     firstByte: '첫 바이트까지의 시간',
     replay: '재연결 뒤의 전달 시간',
+    tagged: '태그가 있는 단계의 응답 시간',
     session: '세션 길이',
   },
   delivery: {
@@ -234,6 +235,7 @@ export const ko: Text = {
     empty: '이 구간에 끝난 작업이 없습니다.',
     sort: column => `${column} 기준 정렬`,
     slow: '계획된 시작부터의 시간입니다. 열 제목을 누르면 정렬됩니다.',
+    slowTagged: '태그가 있는 단계의 응답만 셉니다. 열 제목을 누르면 정렬됩니다.',
     slowK6: '스크립트 지표의 시간입니다. 열 제목을 누르면 정렬됩니다.',
   },
   checks: {
