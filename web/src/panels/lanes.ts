@@ -119,7 +119,8 @@ function drawLane({ run, view, marks }: Context, chart: LineGroups, metric: stri
     return chart.update(lines.length, i => lines[i], drawing);
   }
   // Shares of many parts are one line: that of the whole.
-  if (kind === 'rate' && series.length > LINES) return chart.update(1, () => lineOf(columns, run.sum(metric), unit), drawing);
+  if (kind === 'rate' && series.length > LINES)
+    return chart.update(1, () => lineOf(columns, run.sum(metric), unit), drawing);
   chart.update(series.length, i => lineOf(columns, new Sum([series[i]], run.head?.scale ?? 4), unit), drawing);
 }
 
