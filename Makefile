@@ -43,7 +43,7 @@ web: setup ## build the page of runs, web/dist/page.html, which the binary embed
 web-test: setup ## the page: its file is what the sources build, types, lints, unit tests, and tests in Chromium, also of the binary
 	npm --prefix web run --silent check
 	npm --prefix web run --silent unit
-	$(CARGO) build --locked --quiet -p sonagi
+	$(CARGO) test --locked --workspace --no-run --quiet
 	npm --prefix web run --silent browser
 
 counts: setup ## hold the hot paths' instruction counts against bench/counts/counts.txt; UPDATE=1 writes it
