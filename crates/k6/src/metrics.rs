@@ -108,7 +108,7 @@ fn is_name(name: &str) -> bool {
 /// A unit, as k6 writes what a metric contains.
 pub fn contains(unit: Unit) -> &'static str {
     match unit {
-        Unit::Number | Unit::Events => "default",
+        Unit::Number | Unit::Events | Unit::Share => "default",
         Unit::Milliseconds => "time",
         Unit::Bytes => "data",
     }

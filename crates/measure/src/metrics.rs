@@ -23,7 +23,7 @@ mod trend;
 
 pub use aggregate::{Aggregate, Counted, Gauged, Rated};
 pub use interval::{Interval, Observed, Part, Series};
-pub use registry::{Conflict, METRICS_MAX, Metric, Registry, Submetric};
+pub use registry::{Conflict, METRICS_MAX, Metric, Registry, Scope, Submetric};
 pub use sampler::{SERIES_MAX, Sample, Sampler, SeriesTags};
 pub use series_name::{SeriesName, Unnamed};
 pub use store::{Crossed, Limit, MetricStore, Tagged, Target, Unfit};
@@ -70,6 +70,8 @@ pub enum Unit {
     Bytes,
     /// Events, of which the number per second of the run counts.
     Events,
+    /// Shares of a whole, of which 1 is all.
+    Share,
 }
 
 /// A metric of a [`Registry`], by number.

@@ -1,0 +1,90 @@
+//! The metrics of probes: names, units, and what they mean in plain words.
+
+mod host;
+mod target;
+
+use sonagi_measure::frame::About;
+use sonagi_measure::metrics::{Kind, Registry, Scope, Unit};
+
+/// How long a probe's look took.
+pub const LOOK: &str = "watch.look";
+/// How much of a core's time a probe's look took.
+pub const LOOK_CPU: &str = "watch.cpu";
+
+/// A metric of ours.
+pub(crate) struct Row {
+    name: &'static str,
+    kind: Kind,
+    unit: Unit,
+    about: About,
+}
+
+/// A metric that is at some level.
+pub(crate) const fn level(name: &'static str, unit: Unit, en: &'static str, ko: &'static str) -> Row {
+    Row { name, kind: Kind::Gauge, unit, about: About { en, ko } }
+}
+
+/// A metric that is counted.
+pub(crate) const fn count(name: &'static str, unit: Unit, en: &'static str, ko: &'static str) -> Row {
+    Row { name, kind: Kind::Counter, unit, about: About { en, ko } }
+}
+
+const WATCH: &[Row] = &[
+    level(
+        LOOK,
+        Unit::Milliseconds,
+        "How long a probe took to look at its subject, by probe.",
+        "프로브가 대상을 한 번 살펴보는 데 걸린 시간입니다.",
+    ),
+    level(
+        LOOK_CPU,
+        Unit::Milliseconds,
+        "CPU time that a probe took in a second, by probe.",
+        "프로브가 1초 동안 쓴 CPU 시간입니다.",
+    ),
+];
+
+/// All tables.
+const TABLES: &[&[Row]] = &[WATCH, target::PROCESSES, target::LIMITS, target::SOCKETS, host::HOST];
+
+fn rows() -> impl Iterator<Item = &'static Row> {
+    TABLES.iter().copied().flatten()
+}
+
+fn row(metric: &str) -> Option<&'static Row> {
+    rows().find(|row| row.name == metric)
+}
+
+/// The unit of a metric of ours.
+pub(crate) fn unit(metric: &str) -> Unit {
+    row(metric).map_or(Unit::Number, |row| row.unit)
+}
+
+/// The explanation of a metric; None: it is not of a probe, or the watched thing itself names it.
+pub fn about(metric: &str) -> Option<About> {
+    row(metric).map(|row| row.about)
+}
+
+/// Enters all of ours into a run's registry, so that thresholds can name them before the first look.
+pub fn enter(registry: &Registry) {
+    for row in rows() {
+        // A script's own metric of this name stays what it is; the probe's values are left out and counted.
+        let _ = registry.add_of(Scope::Watched, row.name, row.kind, row.unit);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn a_metric_is_told_once_and_in_sentences() {
+        let mut seen = HashSet::new();
+        for Row { name, about, .. } in rows() {
+            assert!(seen.insert(*name), "{name} has two rows");
+            assert!(about.en.ends_with('.') && about.ko.ends_with('.'), "{name}");
+            assert!(about.ko.chars().any(|letter| ('가'..='힣').contains(&letter)), "{name}");
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Probes against real processes and against the files of machines that this one is not.
+
+mod fixture;
+mod limits;
+mod processes;
+mod support;
