@@ -12,8 +12,8 @@ mod tests;
 pub use about::about;
 pub use sonagi_measure::metrics::{
     AbortRule, Aggregate, Aggregation, Conflict, Crossed, Interval, JUDGED_EVERY, Kind, Limit, Metadata,
-    Metric, MetricId, MetricStore, Misread, Registry, Sample, Sampler, Submetric, TagSet, Tags, Target,
-    Unfit, Unit,
+    Metric, MetricId, MetricStore, Misread, Registry, Sample, Sampler, Scope, Submetric, TagSet, Tags,
+    Target, Unfit, Unit,
 };
 pub use system::{SystemTag, SystemTags};
 

@@ -18,6 +18,7 @@ pub mod plot;
 pub mod progress;
 pub mod sink;
 pub mod table;
+mod target;
 
 pub use matrix::Matrix;
 pub use sink::{Sink, Sinks};

@@ -25,6 +25,7 @@ mod queued_sink;
 mod runs;
 mod service;
 mod signals;
+mod target_watch;
 mod temp_folder;
 mod terminal;
 mod values;

@@ -5,7 +5,7 @@
 //! run folder and the page treat both alike. What cannot be read is never 0: it is left out, and told once with the
 //! reason.
 //!
-//! A probe is a file in `probes` and a row in [`probes::TABLE`]; its metrics are rows in [`metrics`].
+//! A probe is a file in `probes` and a row in [`probes::TABLE`]; its metrics are rows in `sonagi_measure::watched`.
 //!
 //! ```no_run
 //! use sonagi_watch::{Probe, Watch, probes};
@@ -18,7 +18,6 @@
 //! ```
 
 pub mod machine;
-pub mod metrics;
 mod observations;
 mod probe;
 pub mod probes;

@@ -1,9 +1,9 @@
 //! The interface of probes: [`Probe`] looks, [`Readings`] takes what it sees.
 
-use crate::metrics;
 use crate::observations::Observation;
 use sonagi_measure::At;
 use sonagi_measure::metrics::{Aggregate, Counted, Gauged, Kind, TagSet, Unit};
+use sonagi_measure::watched;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::time::Duration;
@@ -114,8 +114,8 @@ impl<'l> Readings<'l> {
     /// Ends the look, which took this long and this much of a core.
     pub(crate) fn end(mut self, took: Duration, cpu: Duration) -> Looked {
         let probe = self.subject.to_owned();
-        self.level(metrics::LOOK, &[("probe", &probe)], took.as_secs_f64() * 1e3);
-        self.level(metrics::LOOK_CPU, &[("probe", &probe)], cpu.as_secs_f64() * 1e3);
+        self.level(watched::LOOK, &[("probe", &probe)], took.as_secs_f64() * 1e3);
+        self.level(watched::LOOK_CPU, &[("probe", &probe)], cpu.as_secs_f64() * 1e3);
         self.memory.forget(self.at);
         self.looked
     }
@@ -196,11 +196,11 @@ impl<'l> Readings<'l> {
     }
 
     fn gauge(&mut self, metric: &'static str, tags: TagSet, value: f64) {
-        self.add(metric, (Kind::Gauge, metrics::unit(metric)), tags, level(value, self.at));
+        self.add(metric, (Kind::Gauge, watched::unit(metric)), tags, level(value, self.at));
     }
 
     fn count(&mut self, metric: &'static str, tags: TagSet, more: f64) {
-        self.add(metric, (Kind::Counter, metrics::unit(metric)), tags, increase(more));
+        self.add(metric, (Kind::Counter, watched::unit(metric)), tags, increase(more));
     }
 
     fn add(&mut self, metric: &str, (kind, unit): (Kind, Unit), tags: TagSet, aggregate: Aggregate) {

@@ -21,7 +21,7 @@ mod traffic;
 mod vu_pool;
 
 use serde_json::{Map, Value};
-use sonagi_engine::{Collect, RunEvent};
+use sonagi_engine::{Collect, RunEvent, Watcher};
 use sonagi_measure::ledger::Rules;
 use sonagi_measure::totals::{Follow, Header};
 use std::io::Write;
@@ -75,6 +75,8 @@ pub struct Asked {
     pub outputs: Vec<Wanted>,
     /// Opens the standard output, for the outputs that go there.
     pub standard_output: fn() -> Box<dyn Write + Send>,
+    /// Whoever looks at the target meanwhile.
+    pub watcher: Option<Arc<dyn Watcher>>,
 }
 
 /// A test that can be run: its script was read, its options make sense.
@@ -192,7 +194,15 @@ impl Collect<K6> for Reading<'_, '_> {
 /// The options of a task that one user does outside of any run.
 fn alone(epoch: Instant) -> sonagi_engine::Options {
     let header = Header { operations: header::operations(), ..Header::default() };
-    sonagi_engine::Options { threads: 1, header, rules: Rules::default(), source_addresses: 0, epoch }
+    let watcher = None;
+    sonagi_engine::Options {
+        threads: 1,
+        header,
+        rules: Rules::default(),
+        source_addresses: 0,
+        epoch,
+        watcher,
+    }
 }
 
 /// The state that all users of a test share.

@@ -27,6 +27,8 @@ pub enum Target {
     Port(u16),
     /// This one.
     Pid(i32),
+    /// Those that this process has connections with: who asked for no target is told by where its load goes.
+    Peer,
 }
 
 pub(super) fn of_port(text: &str) -> Result<Target, String> {
@@ -39,10 +41,25 @@ pub(super) fn of_pid(text: &str) -> Result<Target, String> {
     pid.map(Target::Pid).ok_or_else(|| format!("a process id is a number from 1; got `{text}`"))
 }
 
+impl Target {
+    /// The target that a text names; None: it names something else.
+    pub fn named(text: &str) -> Option<Target> {
+        match text.split_once(':')? {
+            ("port", port) => of_port(port).ok(),
+            ("pid", pid) => of_pid(pid).ok(),
+            _ => None,
+        }
+    }
+}
+
 /// Watches a target on a machine, and the machine.
 pub fn on_machine(machine: impl Machine + 'static, target: Target) -> Box<dyn Probe> {
     Box::new(OnMachine {
         machine: Box::new(machine),
+        port: match target {
+            Target::Port(port) => Some(port),
+            Target::Pid(_) | Target::Peer => None,
+        },
         target,
         found: Vec::new(),
         was_found: false,
@@ -57,6 +74,8 @@ pub fn on_machine(machine: impl Machine + 'static, target: Target) -> Box<dyn Pr
 struct OnMachine {
     machine: Box<dyn Machine>,
     target: Target,
+    /// Where it listens, once that is known.
+    port: Option<u16>,
     /// Those that listen, or were named, before their children.
     found: Vec<i32>,
     was_found: bool,
@@ -72,6 +91,10 @@ impl Probe for OnMachine {
         let target = match self.target {
             Target::Port(port) => format!("port {port}"),
             Target::Pid(pid) => format!("process {pid}"),
+            Target::Peer => match self.port {
+                Some(port) => format!("port {port}"),
+                None => "the target".to_owned(),
+            },
         };
         self.machine.name().map_or_else(|| target.clone(), |machine| format!("{target} of {machine}"))
     }
@@ -83,7 +106,7 @@ impl Probe for OnMachine {
     fn look(&mut self, readings: &mut Readings<'_>) -> Result<(), Unread> {
         self.machine.look().map_err(Unread::because)?;
         self.find(readings);
-        let OnMachine { machine, found, processes, cgroup, connections, host, target, .. } = self;
+        let OnMachine { machine, found, processes, cgroup, connections, host, port, .. } = self;
         let machine = &mut **machine;
         processes.look(machine, found, readings);
         if let Some(first) = found.first() {
@@ -91,7 +114,7 @@ impl Probe for OnMachine {
         }
         // A process may have a network of its own.
         let net = found.first().map_or_else(|| "/proc/net".to_owned(), |pid| format!("/proc/{pid}/net"));
-        if let Target::Port(port) = target {
+        if let Some(port) = port {
             connections.look(machine, (&net, *port), readings);
         }
         host.look(machine, &net, readings);
@@ -110,6 +133,7 @@ impl OnMachine {
         let roots = match self.target {
             Target::Pid(pid) => Ok(vec![pid]),
             Target::Port(port) => listeners(&mut *self.machine, port),
+            Target::Peer => self.peer(),
         };
         let roots = match roots {
             Ok(roots) => roots,
@@ -118,7 +142,7 @@ impl OnMachine {
             }
         };
         if roots.is_empty() && !self.was_found {
-            let Target::Port(port) = self.target else { return };
+            let Some(port) = self.port else { return };
             let unread = Unread::because(format_args!(
                 "no process that we may look at listens at port {port}"
             ))
@@ -138,6 +162,41 @@ impl OnMachine {
             Err(error) => readings.not_measured("the target's processes are", &Unread::because(error)),
         }
     }
+}
+
+impl OnMachine {
+    /// The processes at the port of this machine that most of our own connections go to.
+    fn peer(&mut self) -> io::Result<Vec<i32>> {
+        if self.port.is_none() {
+            self.port = peer_port(&mut *self.machine)?;
+        }
+        self.port.map_or_else(|| Ok(Vec::new()), |port| listeners(&mut *self.machine, port))
+    }
+}
+
+fn peer_port(machine: &mut dyn Machine) -> io::Result<Option<u16>> {
+    let own: HashSet<String> = machine.links("/proc/self/fd")?.into_iter().collect();
+    let mut listening = HashSet::new();
+    let mut peers: HashMap<u16, u32> = HashMap::new();
+    for table in ["tcp", "tcp6"] {
+        let rows = sockets_at(machine, &format!("/proc/net/{table}"), usize::MAX);
+        let TcpNetEntries(rows) = rows.unwrap_or_else(|_| TcpNetEntries(Vec::new()));
+        for row in rows {
+            match row.state {
+                TcpState::Listen => _ = listening.insert(row.local_address.port()),
+                // A machine that connects to itself does so from the very address.
+                _ if (row.remote_address.ip().is_loopback()
+                    || row.remote_address.ip() == row.local_address.ip())
+                    && own.contains(&format!("socket:[{}]", row.inode)) =>
+                {
+                    *peers.entry(row.remote_address.port()).or_default() += 1;
+                }
+                _ => {}
+            }
+        }
+    }
+    let here = peers.into_iter().filter(|(port, _)| listening.contains(port));
+    Ok(here.max_by_key(|(port, connections)| (*connections, *port)).map(|(port, _)| port))
 }
 
 /// The sockets that listen at a port.

@@ -1,10 +1,11 @@
-//! The metrics of probes: names, units, and what they mean in plain words.
+//! The metrics of probes that watch the target: names, units, and what they mean in plain words. The probes themselves
+//! are in `sonagi-watch`; thresholds and pages know what they measure from here.
 
 mod host;
 mod target;
 
-use sonagi_measure::frame::About;
-use sonagi_measure::metrics::{Kind, Registry, Scope, Unit};
+use crate::frame::About;
+use crate::metrics::{Kind, Registry, Scope, Unit};
 
 /// How long a probe's look took.
 pub const LOOK: &str = "watch.look";
@@ -56,18 +57,20 @@ fn row(metric: &str) -> Option<&'static Row> {
 }
 
 /// The unit of a metric of ours.
-pub(crate) fn unit(metric: &str) -> Unit {
+pub fn unit(metric: &str) -> Unit {
     row(metric).map_or(Unit::Number, |row| row.unit)
 }
 
 /// The explanation of a metric; None: it is not of a probe, or the watched thing itself names it.
-pub fn about(metric: &str) -> Option<About> {
+pub(crate) fn about(metric: &str) -> Option<About> {
     row(metric).map(|row| row.about)
 }
 
-/// Enters all of ours into a run's registry, so that thresholds can name them before the first look.
-pub fn enter(registry: &Registry) {
-    for row in rows() {
+/// Enters the metric that a threshold names, with tags or without, if it is one of ours: before the first look nobody
+/// else has.
+pub fn enter(registry: &Registry, name: &str) {
+    let metric = name.split('{').next().unwrap_or(name);
+    if let Some(row) = row(metric) {
         // A script's own metric of this name stays what it is; the probe's values are left out and counted.
         let _ = registry.add_of(Scope::Watched, row.name, row.kind, row.unit);
     }

@@ -1,7 +1,7 @@
 //! The machine that the target runs on.
 
 use super::{Row, count, level};
-use sonagi_measure::metrics::Unit::{Bytes, Events, Number, Share};
+use crate::metrics::Unit::{Bytes, Events, Number, Share};
 
 pub(crate) const HOST: &[Row] = &[
     level(

@@ -1,7 +1,7 @@
 //! The target's processes, the limits of its cgroup, and its sockets.
 
 use super::{Row, count, level};
-use sonagi_measure::metrics::Unit::{Bytes, Events, Number, Share};
+use crate::metrics::Unit::{Bytes, Events, Number, Share};
 
 pub(crate) const PROCESSES: &[Row] = &[
     level(
