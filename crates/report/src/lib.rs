@@ -8,6 +8,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 pub mod console;
+pub mod diagnosis;
 pub mod figures;
 pub mod html;
 pub mod json;

@@ -54,11 +54,6 @@ impl Case<'_> {
         mean(&self.timeline.level(metric), self.story.trouble())
     }
 
-    /// The mean level of a metric before the trouble.
-    pub(crate) fn before(&self, metric: &str) -> Option<f64> {
-        mean(&self.timeline.level(metric), self.story.calm())
-    }
-
     /// How much a counter grew in the whole run; None: it was not measured.
     pub(crate) fn total(&self, metric: &str) -> Option<f64> {
         self.has(metric).then(|| sum(&self.timeline.rate(metric), self.whole()))

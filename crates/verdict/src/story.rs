@@ -10,6 +10,8 @@ use serde::Serialize;
 use sonagi_measure::summary::Summary;
 use std::ops::Range;
 
+/// What users feel, before all else how long deliveries take.
+const FELT: [&str; 3] = ["delivery.latency", "response_time", "http_req_duration"];
 /// Latencies below this are nobody's trouble (ms).
 const FELT_MS: f64 = 50.0;
 /// A median above this is slow, whatever it was before (ms).
@@ -104,14 +106,8 @@ impl Story {
     }
 }
 
-/// The metric whose latency users feel: of deliveries where they are tracked, else of answers.
-pub(crate) fn felt(timeline: &Timeline) -> Option<&'static str> {
-    ["delivery.latency", "response_time", "http_req_duration"].into_iter().find(|metric| timeline.has(metric))
-}
-
 fn latency(timeline: &Timeline) -> Option<Symptom> {
-    let metrics = ["delivery.latency", "response_time", "http_req_duration"];
-    metrics.into_iter().filter(|metric| timeline.has(metric)).find_map(|metric| latency_of(timeline, metric))
+    FELT.into_iter().filter(|metric| timeline.has(metric)).find_map(|metric| latency_of(timeline, metric))
 }
 
 fn latency_of(timeline: &Timeline, metric: &str) -> Option<Symptom> {
@@ -151,7 +147,7 @@ fn failing(timeline: &Timeline, summary: &Summary) -> Option<Symptom> {
 
 fn answers(timeline: &Timeline, summary: &Summary) -> f64 {
     let responses = sum(&timeline.rate("http.responses"), 0..timeline.len());
-    responses.max(summary.operations.values().map(|operation| operation.count as f64).sum())
+    responses.max(summary.operations.iter().map(|operation| operation.count as f64).sum())
 }
 
 fn backlog(timeline: &Timeline) -> Option<Symptom> {
@@ -201,10 +197,10 @@ fn growth(level: &[Option<f64>]) -> Option<(usize, f64, f64)> {
 }
 
 fn connecting(timeline: &Timeline, summary: &Summary) -> Option<Symptom> {
-    let connects = summary.operations.iter().filter(|(name, _)| name.to_lowercase().contains("connect"));
-    let slow = connects.filter(|(_, operation)| operation.response_ms.p99 >= SYN_AGAIN_MS);
-    let (name, operation) = slow.max_by(|a, b| a.1.response_ms.p99.total_cmp(&b.1.response_ms.p99))?;
-    let text = format!("p99 of {name} was {:.0} ms", operation.response_ms.p99);
+    let connects = summary.kinds.iter().filter(|kind| kind.name.contains("connect"));
+    let slow = connects.filter(|kind| kind.response_ms.p99 >= SYN_AGAIN_MS);
+    let slowest = slow.max_by(|a, b| a.response_ms.p99.total_cmp(&b.response_ms.p99))?;
+    let text = format!("p99 of {} was {:.0} ms", slowest.name, slowest.response_ms.p99);
     let onset_s = first_above(&timeline.quantile("response_time", 0.99), 0..timeline.len(), SYN_AGAIN_MS, 1);
     Some(Symptom { kind: SymptomKind::SlowConnect, onset_s: onset_s.unwrap_or(0), text })
 }
