@@ -40,9 +40,10 @@ unit: setup ## the Rust tests, and those of the arithmetic of benchmarks and com
 web: setup ## build the page of runs, web/dist/page.html, which the binary embeds; commit it (web/README.md)
 	npm --prefix web run --silent build
 
-web-test: setup ## the page: its file is what the sources build, types, lints, unit tests, and tests in Chromium
+web-test: setup ## the page: its file is what the sources build, types, lints, unit tests, and tests in Chromium, also of the binary
 	npm --prefix web run --silent check
 	npm --prefix web run --silent unit
+	$(CARGO) build --locked --quiet -p sonagi
 	npm --prefix web run --silent browser
 
 counts: setup ## hold the hot paths' instruction counts against bench/counts/counts.txt; UPDATE=1 writes it

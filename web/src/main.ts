@@ -10,8 +10,9 @@ import { libraryPage } from './library/library_page';
 import { footer, prepareTheme, topBar } from './shell/bar';
 import { h } from './shell/dom';
 import { Live } from './shell/live';
-import { RunPage } from './shell/run_page';
+import { RunPage, type Troubles } from './shell/run_page';
 import { beginPage, watchColours } from './shell/theme';
+import { takeToken } from './shell/token';
 import { View } from './shell/view';
 import { initialLanguage, setLanguage, text } from './text';
 
@@ -22,32 +23,50 @@ function put(...elements: (HTMLElement | null)[]): void {
   body.replaceChildren(...elements.filter(element => element !== null), spoken);
 }
 
+/** A run on the page. */
+interface Shown {
+  /** The run has more lines. */
+  grown(): void;
+  /** Nothing more comes of it, for this reason. */
+  failed(why: string): void;
+  /** The run has lost all its lines. */
+  anew(): void;
+}
+
 /** Shows a run, and again in another language when the reader asks for it. */
-function showRun(run: Run, problem: string | null, live: Live | null, library: boolean): () => void {
+function showRun(run: Run, problem: string | null, live: Live | null, library: boolean): Shown {
   let page: RunPage | null = null;
   let view = new View(run);
+  let named = false;
+  const troubles: Troubles = { data: problem, server: null };
   const build = () => {
-    beginPage();
+    beginPage(() => page?.drawAll());
     const before = view;
     view = new View(run);
     view.window = before.window;
     view.part = before.part;
-    page = new RunPage(run, view, problem);
+    named = run.head !== null;
+    page = new RunPage(run, view, troubles);
     const title = run.head?.name ?? '';
     document.title = `${title} · Sonagi`;
     put(topBar(title, library, build, live?.controls() ?? null), page.element, footer(true, run.head?.sonagi));
     page.refresh();
   };
   build();
-  watchColours(() => page?.drawAll());
-  let named = run.head !== null;
-  return () => {
-    if (!named && run.head) {
-      named = true;
+  return {
+    grown: () => {
+      if (!named && run.head) build();
+      view.grown();
+      page?.refresh();
+    },
+    failed: why => {
+      troubles.server = why;
+      page?.refresh();
+    },
+    anew: () => {
+      view = new View(run);
       build();
-    }
-    view.grown();
-    page?.refresh();
+    },
   };
 }
 
@@ -62,19 +81,30 @@ async function showFile(data: HTMLElement): Promise<void> {
   showRun(run, problem, null, false);
 }
 
-function showServed(id: string, boot: Boot & { mode: 'run' }): void {
+function showServed(boot: Boot & { mode: 'run' }): void {
   const run = new Run();
   const live = new Live(run, boot);
-  const grown = showRun(run, null, live, boot.library ?? false);
-  follow(
-    id,
-    lines => {
+  const shown = showRun(run, null, live, boot.library ?? false);
+  const stream = follow(boot.id, {
+    lines: lines => {
       for (const line of lines) run.take(line);
       live.update();
-      grown();
+      shown.grown();
     },
-    connection => live.connected(connection),
-  );
+    connection: connection => live.connected(connection),
+    restart: () => {
+      run.forget();
+      live.update();
+      shown.anew();
+    },
+    failed: why => shown.failed(why),
+    next: id => {
+      // Who opened a run by its name stays with it; the page of the process goes on with the process.
+      if (location.pathname !== '/') return;
+      stream.stop();
+      showServed({ ...boot, id });
+    },
+  });
 }
 
 function showNothing(problem: string | null): void {
@@ -95,12 +125,14 @@ function showNothing(problem: string | null): void {
 function start(): void {
   setLanguage(initialLanguage(), false);
   prepareTheme();
+  watchColours();
   const data = document.getElementById('sonagi-data');
   const boot = document.getElementById('sonagi-boot');
   if (data) return void showFile(data);
   if (!boot) return showNothing(null);
+  takeToken();
   const told = JSON.parse(boot.textContent ?? '{}') as Boot;
-  if (told.mode === 'run') return showServed(told.id, told);
+  if (told.mode === 'run') return showServed(told);
   if (told.mode === 'compare') return comparePage(told, put);
   return libraryPage(told, put);
 }

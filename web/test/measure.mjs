@@ -1,7 +1,7 @@
 // Measures what web/README.md says of sizes and times: `node test/measure.mjs`. Not a test: times depend on the machine.
 
 import { readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
@@ -14,9 +14,12 @@ const ROUNDS = 5;
 const page = readFileSync(new URL('../dist/page.html', import.meta.url));
 console.log(`page: ${page.length} bytes, ${gzipSync(page).length} compressed`);
 const browser = await launch();
+const busy = loadavg()[0].toFixed(1);
+console.log(`Chromium ${browser.version()}, ${cpus().length} cores of ${cpus()[0].model}, load average ${busy}`);
 for (const [name, run] of [
   ['one minute of a chat', all.chat()],
   ['10 min, 31 series, 50 operations a second', all.long({ seconds: 600, span: 1, values: 10 })],
+  ['10 min, 31 series, 100 operations a second', all.long({ seconds: 600, span: 1, values: 20 })],
   ['10 min, 31 series, 500 operations a second', all.long({ seconds: 600, span: 1, values: 100 })],
   ['1 h, 31 series, 100 operations a second', all.long({ seconds: 3_600, span: 3, values: 60 })],
 ]) {

@@ -1,5 +1,6 @@
 //! What Artillery calls the figures of a run. Sonagi's own names are the paths of the summary; thresholds read both.
 
+mod about;
 mod failures;
 mod known;
 mod metrics;
@@ -7,6 +8,7 @@ mod metrics;
 use sonagi_measure::summary::{Naming, Summary};
 use sonagi_measure::thresholds::{Figures, Subject};
 
+pub use about::about;
 pub(crate) use failures::{FAILED_MATCH, WRONG_DATA};
 pub use failures::{failure, stem};
 pub use known::{Measured, Unknown};

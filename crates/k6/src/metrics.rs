@@ -17,7 +17,7 @@ pub use sonagi_measure::metrics::{
 };
 pub use system::{SystemTag, SystemTags};
 
-use sonagi_measure::metrics::SeriesTags;
+use sonagi_measure::metrics::{Breakdown, SeriesTags};
 use std::sync::Arc;
 
 /// The parts that the end's summary tells apart.
@@ -46,6 +46,15 @@ impl Detail {
     }
 }
 
+/// Requests are told apart by what they are named, how they were answered and the script's own tags.
+const REQUESTS: Breakdown = Breakdown {
+    metrics: &[builtin::HTTP_REQ_DURATION, builtin::HTTP_REQ_FAILED],
+    // A URL is mostly the name, an error's text has its code, and the others say little of a request.
+    without: &["url", "error", "proto", "subproto", "tls_version", "ocsp_status", "ip", "check", "service"],
+    name: "name",
+    coarse: &["method", "status", "expected_response"],
+};
+
 /// The built-in metrics, and the one sub-metric every summary has: the durations of requests that went as expected.
 pub fn registry() -> Registry {
     let registry = Registry::new(builtin::ALL);
@@ -55,7 +64,8 @@ pub fn registry() -> Registry {
 
 /// Samples with the tags that a test wants; with `keep_samples`, every single one is kept until it is taken.
 pub fn sampler(registry: &Arc<Registry>, detail: Detail, wanted: SystemTags, keep_samples: bool) -> Sampler {
-    Sampler::new(Arc::clone(registry), detail.series_tags(), wanted.automatic(), keep_samples)
+    let registry = Arc::clone(registry);
+    Sampler::new(registry, detail.series_tags(), wanted.automatic(), keep_samples).breaking_down(REQUESTS)
 }
 
 /// Why a script may not have a metric.

@@ -14,7 +14,7 @@ mod tests;
 mod text;
 
 pub use figures::TimeUnit;
-pub use recorded::{Recorded, recorded, store_of};
+pub use recorded::{Recorded, judged, recorded, store_of};
 
 use crate::metrics::{Kind, MetricStore, Unit, delivery::subject};
 use serde_json::Value;

@@ -15,7 +15,7 @@ mod redact;
 mod series;
 mod version1;
 
-pub use follow::{Follower, RunState};
+pub use follow::{Follower, Judge, RunState};
 pub(crate) use places::Count;
 pub use read::{ReadError, Reader, header, read};
 pub use redact::redact;

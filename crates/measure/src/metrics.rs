@@ -5,10 +5,11 @@
 //! to all it belongs to: the metric, the sub-metrics that thresholds name, the tags that make series. So a sample costs
 //! one addition wherever it counts, and its series is looked up once per metric and set of [`Tags`].
 //!
-//! The script's language chooses a metric's name and the tags that make series of it: see [`SeriesTags`] and
-//! [`AutomaticTag`].
+//! The script's language chooses a metric's name, the tags that make series of it and those it is broken down by: see
+//! [`SeriesTags`], [`Breakdown`] and [`AutomaticTag`].
 
 mod aggregate;
+mod breakdown;
 mod interval;
 mod registry;
 mod sampler;
@@ -22,9 +23,10 @@ mod threshold;
 mod trend;
 
 pub use aggregate::{Aggregate, Counted, Gauged, Rated};
+pub use breakdown::{OTHER, SETS_MAX, VALUES_MAX};
 pub use interval::{Interval, Observed, Part, Series};
 pub use registry::{Conflict, METRICS_MAX, Metric, Registry, Scope, Submetric};
-pub use sampler::{SERIES_MAX, Sample, Sampler, SeriesTags};
+pub use sampler::{Breakdown, SERIES_MAX, Sample, Sampler, SeriesTags};
 pub use series_name::{SeriesName, Unnamed};
 pub use store::{Crossed, Limit, MetricStore, Tagged, Target, Unfit};
 pub use summary::{Level, MetricSummary};

@@ -51,6 +51,9 @@ pub struct Header {
     /// The command that began it, word by word, secrets masked; empty where no command did.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub command: Vec<String>,
+    /// The script's file; None where the run has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script: Option<ScriptFile>,
     /// The script's thresholds.
     #[serde(default)]
     pub thresholds: Vec<Threshold>,
@@ -82,6 +85,15 @@ pub struct Header {
     /// The script's language, where that has rules of its own for when a run fails, and a summary of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<Language>,
+}
+
+/// The file of a script, by which a reader knows whether theirs is the same.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct ScriptFile {
+    /// Its path as it was given, secrets masked.
+    pub path: String,
+    /// The SHA-256 of its text, in hexadecimal.
+    pub sha256: String,
 }
 
 /// A script's language that judges its runs itself and sums them up in words of its own.

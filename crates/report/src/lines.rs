@@ -7,7 +7,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sonagi_measure::At;
-use sonagi_measure::folder::{Follower, ReadError, RunState, redact};
+use sonagi_measure::folder::{Follower, Judge, ReadError, RunState, redact};
 use sonagi_measure::frame::{About, Frame, Framer, SCALE};
 use sonagi_measure::metrics::MetricStore;
 use sonagi_measure::secrets::masked;
@@ -36,6 +36,8 @@ pub struct Languages {
     pub about: fn(&str) -> Option<About>,
     /// The store that sums up a run's metrics, with nothing in it.
     pub store: fn(&Header) -> MetricStore,
+    /// Judges a run without an end by the rules of its language.
+    pub judge: Judge,
 }
 
 /// One line.
@@ -91,7 +93,7 @@ impl LineReader {
     /// # Errors
     /// There is no `run.json` with a header (yet).
     pub fn open(path: &Path, languages: &Languages) -> Result<LineReader, ReadError> {
-        let follower = Follower::open(path, languages.naming, languages.store)?;
+        let follower = Follower::open(path, languages.naming, languages.store, languages.judge)?;
         let (header, registry) = (follower.header().clone(), follower.registry().clone());
         Ok(LineReader { follower, framer: Framer::new(header, registry, languages.about), events: (0, 0) })
     }
@@ -107,6 +109,9 @@ impl LineReader {
             "machine": header.environment,
             "plan": header.plan,
         });
+        if let Some(script) = &header.script {
+            reproduce["script"] = json!(format!("{} (SHA-256 {})", script.path, script.sha256));
+        }
         redact(&mut reproduce);
         let mut head = json!({
             "schema": SCHEMA,

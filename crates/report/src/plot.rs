@@ -101,7 +101,7 @@ fn rate(rates: &[(f64, f64)], style: Style) -> String {
         levels.push(last);
     }
     let peak = rates.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
-    let head = format!("rate: at most {}/s", figures::count(peak.round() as u64));
+    let head = format!("rate: peak {}/s", figures::count(peak.round() as u64));
     format!("{head}\n{}{}\n", graph(&levels, style), axis("0 s", &format!("{} s", end.round())))
 }
 
@@ -196,7 +196,7 @@ mod tests {
             "response time: p50 2.0 ms, p90 62.6 ms, p99 62.6 ms, max 64.0 ms"
         );
         assert!(plot.lines().all(|line| line.chars().count() <= 80), "{plot}");
-        assert!(plot.contains("rate: at most 5/s") && plot.lines().count() == 13, "{plot}");
+        assert!(plot.contains("rate: peak 5/s") && plot.lines().count() == 13, "{plot}");
         let braille = of(&lines, Style::Braille).unwrap();
         assert!(
             braille.contains('\u{28c0}') || braille.contains('\u{28ff}') || braille.contains('\u{2847}'),

@@ -1,8 +1,11 @@
-//! The command line of this process, as a run's record keeps it.
+//! The command line of this process and its script, as a run's record keeps them.
 
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 use sonagi_measure::folder::redact;
 use sonagi_measure::secrets::{MASK, is_secret, masked};
+use sonagi_measure::totals::ScriptFile;
+use std::path::Path;
 
 /// Artillery Cloud's flag, whose name alone does not say that its value is secret.
 const CLOUD_KEY: &str = "key";
@@ -10,6 +13,12 @@ const CLOUD_KEY: &str = "key";
 /// The command, word by word, secrets masked: values of flags and variables whose names say that they are secret.
 pub(crate) fn command() -> Vec<String> {
     kept(std::env::args_os().map(|word| word.to_string_lossy().into_owned()))
+}
+
+/// The script in the file of this path and text.
+pub(crate) fn script(path: &Path, text: &[u8]) -> ScriptFile {
+    let sha256 = Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect();
+    ScriptFile { path: hidden(&path.display().to_string()), sha256 }
 }
 
 fn kept(words: impl Iterator<Item = String>) -> Vec<String> {

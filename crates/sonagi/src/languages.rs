@@ -8,8 +8,9 @@ use sonagi_report::lines::Languages;
 pub(crate) const LANGUAGES: Languages = Languages {
     name: |header| header.language.as_ref().map_or_else(|| "artillery".to_owned(), |own| own.name.clone()),
     naming: sonagi_artillery::names::NAMING,
-    about: sonagi_k6::metrics::about,
+    about: |metric| sonagi_k6::metrics::about(metric).or_else(|| sonagi_artillery::names::about(metric)),
     store,
+    judge: sonagi_k6::summary::judged,
 };
 
 fn store(header: &Header) -> MetricStore {

@@ -2,12 +2,14 @@
 
 use crate::dotenv;
 use crate::error::Error;
+use crate::invocation;
 use crate::terminal::Terminal;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use serde_json::{Map, Value};
 use sonagi_artillery::plan::Plan;
 use sonagi_artillery::{Combination, Loaded, LoadedProcessor, Notice, Overrides, Problems, Serve, Unloaded};
 use sonagi_engine::Speaker;
+use sonagi_measure::totals::ScriptFile;
 use sonagi_report::figures::counted;
 use std::path::{Path, PathBuf};
 
@@ -220,6 +222,12 @@ impl Script {
         }
         let (path, overrides) = (path.to_owned(), overrides.clone());
         Script { path, text, overrides, notices, unloaded, processor, runs }
+    }
+
+    /// Its file; None: it has none.
+    pub(crate) fn file(&self) -> Option<ScriptFile> {
+        let is_file = !self.path.as_os_str().is_empty();
+        is_file.then(|| invocation::script(&self.path, &self.text))
     }
 
     /// The targets of its runs, as far as they are known beforehand.

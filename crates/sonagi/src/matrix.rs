@@ -24,11 +24,16 @@ pub(crate) fn run(session: &mut RunSession<'_>, script: &mut Script) -> Result<(
         let (combination, label) = (job.combination.clone(), job.label());
         let mut run = Run { combination: values(&combination), ..Run::default() };
         match session.run(script, job, record.folder.as_deref(), Some(slug(&combination))) {
-            Ok((summary, _)) => {
+            Ok((summary, folder)) => {
                 if options.vocabulary == Vocabulary::Artillery {
                     runs::tell(&summary, options, terminal)?;
                 } else if !options.quiet {
                     terminal.say(&format!("{label}: {}", summary.verdict.result.word()));
+                }
+                if options.shows_console()
+                    && let Some(plot) = folder.and_then(|folder| session.pages.plot(&folder))
+                {
+                    terminal.print(&format!("{label}\n{plot}\n"))?;
                 }
                 run.summary = Some(summary);
             }
@@ -109,6 +114,12 @@ fn values(Combination(axes): &Combination) -> serde_json::Map<String, serde_json
 fn slug(combination: &Combination) -> String {
     let slug = sonagi_measure::folder::name("", &combination.slug());
     if slug.is_empty() { "run".to_owned() } else { slug }
+}
+
+/// The folder of a run of the matrix in this folder, which may have been moved since.
+pub(crate) fn folder_of(folder: &Path, run: &Run) -> Option<PathBuf> {
+    let told = Path::new(run.summary.as_ref()?.run_folder.as_deref()?);
+    Some(folder.join(told.file_name()?)).filter(|folder| folder.is_dir())
 }
 
 /// The matrix whose runs' folders are in this folder; None when there is none.

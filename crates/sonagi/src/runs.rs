@@ -6,7 +6,6 @@
 use crate::destination::Destination;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::invocation;
 use crate::limits;
 use crate::load::{Script, ScriptRun};
 use crate::matrix;
@@ -14,7 +13,9 @@ use crate::output;
 use crate::output::{Report, Vocabulary};
 use crate::page::{self, PageWish, Pages};
 use crate::queued_sink::QueuedSink;
-use crate::signals::{self, StopRequests};
+use crate::run_events::pass;
+use crate::signals::StopRequests;
+use crate::stop;
 use crate::target_watch::{self, TargetWatch, WatchWish};
 use crate::terminal::Terminal;
 use crate::watched_service::WatchedService;
@@ -23,10 +24,10 @@ use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use serde_json::Value;
 use sonagi_artillery::LoadedProcessor;
 use sonagi_artillery::plan::Plan;
-use sonagi_engine::{Control, LogLine, RunEvent, Speaker};
+use sonagi_engine::{Control, RunEvent, Speaker};
 use sonagi_measure::summary::{FailOnStatus, Summary};
-use sonagi_measure::totals::Header;
-use sonagi_report::sink::{Folder, Sink, Trouble};
+use sonagi_measure::totals::ScriptFile;
+use sonagi_report::sink::{Folder, Trouble};
 use sonagi_report::{Sinks, console, json};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -100,7 +101,7 @@ pub(crate) fn arguments() -> Vec<Arg> {
 
 impl RunOptions {
     /// Whether standard output has Sonagi's summaries.
-    fn shows_console(&self) -> bool {
+    pub(crate) fn shows_console(&self) -> bool {
         !self.quiet && !self.json && self.vocabulary == Vocabulary::Sonagi
     }
 
@@ -132,7 +133,7 @@ pub(crate) fn all(scripts: Vec<Script>, options: &RunOptions, terminal: &Termina
     let destination = options.output.as_deref().map(|path| Destination::prepare(path, &now()?));
     let destination = destination.transpose()?;
     let control = Control::new();
-    let stop_requests = listen(&control, terminal)?;
+    let stop_requests = stop::by_signal(&control, terminal)?;
     let pages = Pages::start(options.pages.clone(), options.runs.clone(), terminal)?;
     let planned = scripts.iter().map(|script| script.runs.len()).sum();
     let several = scripts.len() > 1;
@@ -234,7 +235,8 @@ impl RunSession<'_> {
         let title = (self.planned > 1).then(|| format!("{}/{} {}", self.begun, self.planned, job.label()));
         let report = self.options.output.is_some().then(Report::default);
         let ran = script.plan(&mut job, watched.as_ref().map(WatchedService::url)).and_then(|plan| {
-            let setup = RunSetup { processor: script.processor.clone(), runs, folder, title };
+            let setup =
+                RunSetup { processor: script.processor.clone(), script: script.file(), runs, folder, title };
             one(plan, setup, self, (watched.as_mut(), report.clone()))
         });
         // The service ends with its run, even a failed one.
@@ -249,8 +251,9 @@ impl RunSession<'_> {
             None => summary,
         };
         self.amend(&summary);
+        self.pages.settle();
         let folder = summary.run_folder.as_ref().map(PathBuf::from);
-        if let Some(Err(error)) = folder.as_ref().map(|folder| self.pages.end(folder, self.planned == 1)) {
+        if let Some(Err(error)) = folder.as_ref().map(|folder| self.pages.write(folder, self.planned == 1)) {
             self.failed(&error);
         }
         summary.run_folder = summary.run_folder.filter(|_| !self.pages.is_temporary());
@@ -294,6 +297,7 @@ impl RunSession<'_> {
 struct RunSetup<'p> {
     /// The script's processor, loaded when the script was checked.
     processor: LoadedProcessor,
+    script: Option<ScriptFile>,
     runs: Option<&'p Path>,
     /// Its folder's name in `runs`; None: named by its start and name.
     folder: Option<String>,
@@ -303,7 +307,7 @@ struct RunSetup<'p> {
 /// Carries out one plan, from its folder to its summary; the second value is the folder's incompleteness.
 fn one(
     plan: Plan,
-    RunSetup { processor, runs, folder, title }: RunSetup<'_>,
+    RunSetup { processor, script, runs, folder, title }: RunSetup<'_>,
     session: &RunSession<'_>,
     (mut watched, report): (Option<&mut WatchedService>, Option<Report>),
 ) -> Result<(Summary, Option<Error>), Error> {
@@ -314,7 +318,6 @@ fn one(
     let path = folder.as_ref().map(|folder| folder.path().display().to_string());
     let mut sinks = Sinks::new();
     if let Some(folder) = folder {
-        session.pages.begin(folder.path());
         sinks.add(QueuedSink::start(folder).map_err(Error::could_not)?);
     }
     if let Some(report) = report {
@@ -343,12 +346,17 @@ fn one(
         if let (Some(watched), RunEvent::Second(snapshot)) = (&mut watched, &event) {
             watched.second(snapshot);
         }
-        sinks.each(|sink| pass(sink, &event), |trouble| warn(&trouble, terminal));
+        sinks.each(|sink| pass(sink, &event, script.as_ref()), |trouble| warn(&trouble, terminal));
         if let RunEvent::Line(line) = event {
             speak(line.speaker, &line.text, options, terminal);
         }
     };
-    match sonagi_artillery::run(plan, own, control, &mut on) {
+    if let Some(path) = &path {
+        session.pages.begin(Path::new(path), stop::by_page(control, terminal));
+    }
+    let ran = sonagi_artillery::run(plan, own, control, &mut on);
+    session.pages.over();
+    match ran {
         Ok(summary) => {
             let incomplete = sinks.incomplete().map(incomplete);
             Ok((Summary { run_folder: path, ..summary }, incomplete))
@@ -358,6 +366,7 @@ fn one(
             drop(sinks);
             // Succeeds only when the folder is empty, that is when nothing was run.
             let _ = path.map(std::fs::remove_dir);
+            session.pages.settle();
             Err(Error::could_not(error))
         }
     }
@@ -376,22 +385,6 @@ pub(crate) fn reserve(runs: &Path, name: &str) -> Result<Folder, Error> {
             runs.display()
         ))
     })
-}
-
-pub(crate) fn pass(sink: &mut dyn Sink, event: &RunEvent<'_>) -> std::io::Result<()> {
-    match *event {
-        RunEvent::Began(header) => sink.began(&Header { command: invocation::command(), ..header.clone() }),
-        RunEvent::Second(snapshot) => sink.snapshot(snapshot),
-        RunEvent::Phase { at, name } => sink.phase(at, name),
-        RunEvent::Line(LogLine { at, speaker: Speaker::Engine, user, text, .. }) => {
-            sink.log(*at, *user, text)
-        }
-        RunEvent::Line(LogLine { at, user, text, .. }) => sink.printed(*at, *user, text),
-        RunEvent::Progress(_) => Ok(()),
-        RunEvent::Noted { at, kind, detail } => sink.noted(at, kind, detail),
-        RunEvent::Draining { at } => sink.draining(at),
-        RunEvent::Ended(summary) => sink.ended(summary),
-    }
 }
 
 /// Prints the script's own output, unchanged and also under `--quiet`: programs read it. It goes to stderr where
@@ -420,19 +413,6 @@ pub(crate) fn incomplete(Trouble { sink, error }: Trouble) -> Error {
         "{sink} is incomplete: {error}\nhint: the printed summary is complete; `sonagi report` can read the run only \
          up to the last second on disk"
     ))
-}
-
-fn listen(control: &Control, terminal: &Terminal) -> Result<StopRequests, Error> {
-    let (first, second, says) = (control.clone(), control.clone(), *terminal);
-    let stop = move || {
-        says.say("stopping; finishing active users (Ctrl-C again stops at once)");
-        first.stop();
-    };
-    let abort = move || {
-        says.say("stopping at once");
-        second.abort();
-    };
-    signals::listen(*terminal, stop, abort)
 }
 
 /// Prints the finished run as the options ask; documents wait until all runs are over.

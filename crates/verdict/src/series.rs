@@ -31,9 +31,9 @@ pub(crate) fn first_above(
     lasting: usize,
 ) -> Option<usize> {
     let mut run = 0;
-    for second in seconds.start..seconds.end.min(levels.len()) {
-        run = match levels[second] {
-            Some(level) if level >= least => run + 1,
+    for (second, level) in levels.iter().enumerate().take(seconds.end).skip(seconds.start) {
+        run = match level {
+            Some(level) if *level >= least => run + 1,
             // What was not measured says nothing either way.
             None => run,
             Some(_) => 0,

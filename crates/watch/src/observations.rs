@@ -81,7 +81,13 @@ impl Observations {
 
     fn begun(&self, metric: MetricId, tags: &TagSet) -> Arc<Series> {
         let submetrics = self.registry.parts(metric, tags);
-        Arc::new(Series { metric, of: self.registry.metric(metric), submetrics, tags: tags.clone() })
+        Arc::new(Series {
+            metric,
+            of: self.registry.metric(metric),
+            submetrics,
+            tags: tags.clone(),
+            breakdown: TagSet::default(),
+        })
     }
 
     /// All since the last time.

@@ -2,7 +2,7 @@
 
 import { h } from '../shell/dom';
 import { text } from '../text';
-import { clock } from '../text/format';
+import { clock, count } from '../text/format';
 import type { Drawing } from './time_chart';
 
 const ROWS = 60;
@@ -30,7 +30,7 @@ function tableOf(title: string, drawing: Drawing): HTMLElement {
   return h(
     'table',
     {},
-    h('caption', {}, title),
+    h('caption', {}, step > 1 ? `${title} · ${text().table.every(count(step))}` : title),
     h(
       'thead',
       {},

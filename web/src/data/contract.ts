@@ -111,7 +111,7 @@ export interface RunRow {
 }
 
 /** What the server tells the page about itself. */
-export type Boot = { token?: string; library?: boolean } & (
+export type Boot = { library?: boolean } & (
   | { mode: 'run'; id: string; stoppable?: boolean }
   | { mode: 'library' }
   | { mode: 'compare'; a: string; b: string }

@@ -7,6 +7,9 @@ import type { Summary } from './summary';
 /** Events that are kept; a run that tells more than these tells them in its folder. */
 const EVENT_LIMIT = 2_000;
 
+/** Times are told in thousandths of a second: what is nearer to one another is the same moment. */
+const SAME_S = 0.0005;
+
 export class Run {
   head: Head | null = null;
   summary: Summary | null = null;
@@ -25,6 +28,16 @@ export class Run {
     if (line.event && this.events.length < EVENT_LIMIT) this.events.push(line.event);
     if (line.summary) this.summary = line.summary;
     if (line.end) this.state = line.end.state;
+  }
+
+  /** Forgets every line. */
+  forget(): void {
+    this.head = null;
+    this.summary = null;
+    this.state = 'running';
+    for (const list of [this.events, this.starts, this.ends]) list.length = 0;
+    this.byNumber.clear();
+    this.byMetric.clear();
   }
 
   private takeFrame(frame: Frame): void {
@@ -78,12 +91,42 @@ export class Run {
     return [...new Set(this.series(metric).flatMap(series => Object.keys(series.tags)))];
   }
 
-  /** The frames that a window of time touches: the first, and the one after the last. */
+  /**
+   * The frames that a window of time touches: the first, and the one after the last. A frame has its beginning, not its
+   * end; and an edge that is a frame's own is found however the two were computed.
+   */
   framesWithin(from: number, to: number): [number, number] {
-    let first = 0;
-    while (first < this.frames && this.ends[first] <= from) first += 1;
-    let end = this.frames;
-    while (end > first && this.starts[end - 1] >= to) end -= 1;
-    return [first, end];
+    const first = firstAt(this.frames, frame => this.ends[frame] > from + SAME_S);
+    return [
+      first,
+      Math.max(
+        first,
+        firstAt(this.frames, frame => this.starts[frame] >= to - SAME_S),
+      ),
+    ];
   }
+
+  /** The frames whose middles lie in a window made of another run's frames: as many as that one has, or one off. */
+  framesCentredIn(from: number, to: number): [number, number] {
+    const middle = (frame: number) => (this.starts[frame] + this.ends[frame]) / 2;
+    const first = firstAt(this.frames, frame => middle(frame) >= from);
+    return [
+      first,
+      Math.max(
+        first,
+        firstAt(this.frames, frame => middle(frame) >= to),
+      ),
+    ];
+  }
+}
+
+/** The first frame of which something holds that holds of all after it. */
+function firstAt(frames: number, holds: (frame: number) => boolean): number {
+  let [low, high] = [0, frames];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }

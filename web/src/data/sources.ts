@@ -9,6 +9,7 @@ export const TIMED = {
   service_time: 'service',
   first_byte: 'firstByte',
   'delivery.replay_latency': 'replay',
+  'http.response_time': 'tagged',
   'session.length': 'session',
 } as const;
 
@@ -52,6 +53,8 @@ const SHOWN = new Set([
   'generator.ports_used',
   'checks',
   'http_req_duration',
+  'http_req_failed',
+  'kinds.http.failed',
   'vus',
   'vus_max',
   'iterations',

@@ -1,12 +1,13 @@
 // The library: a folder of runs as a table; open one, or select two to compare.
 
 import type { Boot, RunRow } from '../data/contract';
+import { sentence } from '../panels/panel';
 import { Table } from '../panels/table';
 import { footer, topBar } from '../shell/bar';
 import { append, fill, h } from '../shell/dom';
-import { watchColours } from '../shell/theme';
 import { text } from '../text';
 import { count, date, milliseconds, NONE, rate, seconds, share } from '../text/format';
+import { said } from '../text/sentences';
 
 /** How often the list is asked for again, in milliseconds: runs begin and end. */
 const AGAIN_MS = 5_000;
@@ -16,7 +17,6 @@ type Put = (...elements: (HTMLElement | null)[]) => void;
 export function libraryPage(_boot: Boot & { mode: 'library' }, put: Put): void {
   const library = new Library(put);
   library.build();
-  watchColours(() => {});
   void library.keepReading();
 }
 
@@ -142,7 +142,7 @@ class Library {
         key: 'reasons',
         label: t.reasons,
         text: true,
-        cell: (row: RunRow) => h('span', { lang: 'en' }, (row.reasons ?? []).join(' · ')),
+        cell: reasons,
       },
     ];
   }
@@ -181,6 +181,14 @@ function verdict(row: RunRow): Node {
   const element = h('span', { class: MOODS[result] ?? 'neutral' });
   append(element, [`${SIGNS[result] ?? '–'} ${shown}`]);
   return element;
+}
+
+/** The first reason; how many more there are, and in its title all of them. */
+function reasons(row: RunRow): Node {
+  const [first, ...more] = row.reasons ?? [];
+  if (first === undefined) return h('span', {}, NONE);
+  const title = more.length > 0 ? row.reasons?.map(reason => said(reason).text).join('\n') : undefined;
+  return h('span', { title }, sentence(first), more.length > 0 ? ` ${text().library.more(count(more.length))}` : '');
 }
 
 function words(row: RunRow): string {

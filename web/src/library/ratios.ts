@@ -1,9 +1,16 @@
-// Two runs beside one another: the ratio of each quantile of what both have timed.
+// Two runs beside one another: the ratio of each quantile of what both have timed, in the window that is looked at.
 
 import type { Run } from '../data/run';
 import { timedMetrics } from '../data/sources';
 
 export const QUANTILES = [0.5, 0.75, 0.9, 0.95, 0.99, 0.999] as const;
+
+/** A run and the frames of it that are looked at. */
+export interface Part {
+  run: Run;
+  first: number;
+  end: number;
+}
 
 export interface Ratio {
   /** The metric, or one of its operations. */
@@ -16,18 +23,25 @@ export interface Ratio {
 }
 
 /** Metrics that both runs timed, and the operations that both have of the response time. */
-export function ratios(a: Run, b: Run): Ratio[] {
-  const shared = timedMetrics(a).filter(metric => timedMetrics(b).includes(metric));
+export function ratios(a: Part, b: Part): Ratio[] {
+  const shared = sharedMetrics(a.run, b.run);
   const rows = shared.map(metric => ratio(metric, metric, a, b, {}));
-  const operations = a.tagValues('response_time', 'operation');
-  for (const operation of operations.filter(name => b.tagValues('response_time', 'operation').includes(name))) {
+  const operations = a.run.tagValues('response_time', 'operation');
+  for (const operation of operations.filter(name => b.run.tagValues('response_time', 'operation').includes(name))) {
     rows.push(ratio(operation, 'response_time', a, b, { operation }));
   }
-  return rows.filter(row => row.counts[0] > 0 && row.counts[1] > 0);
+  return rows;
 }
 
-function ratio(name: string, metric: string, a: Run, b: Run, tags: Record<string, string>): Ratio {
-  const [left, right] = [a, b].map(run => run.sum(metric, tags).merged(0, run.frames));
+/** Metrics of which both runs have times. */
+export function sharedMetrics(a: Run, b: Run): string[] {
+  const timed = (run: Run) => timedMetrics(run).filter(metric => run.sum(metric).merged(0, run.frames).n > 0);
+  const others = timed(b);
+  return timed(a).filter(metric => others.includes(metric));
+}
+
+function ratio(name: string, metric: string, a: Part, b: Part, tags: Record<string, string>): Ratio {
+  const [left, right] = [a, b].map(({ run, first, end }) => run.sum(metric, tags).merged(first, end));
   return {
     name,
     metric,

@@ -1,10 +1,10 @@
 // What a script checks and how it groups its work: checks, expectations, groups, scenarios, tags.
 
 import type { Buckets } from '../data/buckets';
-import { fill, h } from '../shell/dom';
+import { h } from '../shell/dom';
 import { text } from '../text';
 import { count, milliseconds, share } from '../text/format';
-import { type Context, missing, type Panel, section } from './panel';
+import { type Context, missing, type Panel, section, show } from './panel';
 import { Table } from './table';
 
 interface Check {
@@ -20,23 +20,34 @@ const VALUES = 12;
 
 export function checksPanel(context: Context): Panel {
   const t = text().checks;
-  const body = h('div', {});
+  const parts = [
+    part(t.checks, checkTable(t.checks, false), () => checks(context)),
+    part(t.expectations, checkTable(t.expectations, true), () => expectations(context)),
+    part(t.groups, groupTable(), () => groups(context)),
+    part(t.scenarios, scenarioTable(), () => scenarios(context)),
+    part(t.tags, tagTable(), () => tags(context)),
+  ];
+  const none = missing(t.empty);
+  const update = () => show(none, parts.filter(one => one.update()).length === 0);
+  const element = section('checks', t.title, none, ...parts.map(one => one.element));
+  return { id: 'checks', title: t.title, element, update };
+}
+
+/** A table with a title, shown when it has rows; `update` says whether it has. */
+function part<Row>(title: string, table: Table<Row>, rows: () => Row[]): { element: HTMLElement; update(): boolean } {
+  const element = h('div', { class: 'narrow' }, h('h3', {}, title), table.element);
   const update = () => {
-    const parts = [checks(context), expectations(context), groups(context), scenarios(context), tags(context)].filter(
-      part => part !== null,
-    );
-    fill(body, parts.length > 0 ? parts : missing(t.empty));
+    const now = rows();
+    show(element, now.length > 0);
+    table.update(now);
+    return now.length > 0;
   };
-  return { id: 'checks', title: t.title, element: section('checks', t.title, body), update };
+  return { element, update };
 }
 
-function part(title: string, table: HTMLElement): HTMLElement {
-  return h('div', { class: 'narrow' }, h('h3', {}, title), table);
-}
-
-function checkTable(title: string, rows: Check[], extra: boolean): HTMLElement {
+function checkTable(title: string, extra: boolean): Table<Check> {
   const t = text().checks;
-  const table = new Table<Check>(
+  return new Table<Check>(
     [
       {
         key: 'check',
@@ -64,8 +75,6 @@ function checkTable(title: string, rows: Check[], extra: boolean): HTMLElement {
     title,
     row => (row.failed > 0 ? 'some-wrong' : ''),
   );
-  table.update(rows);
-  return part(title, table.element);
 }
 
 /** k6 writes groups as `::outer::inner`. */
@@ -73,7 +82,7 @@ function groupName(group: string): string {
   return group.split('::').filter(Boolean).join(' › ') || text().checks.top;
 }
 
-function checks({ run, view }: Context): HTMLElement | null {
+function checks({ run, view }: Context): Check[] {
   const { first, end } = view.columns();
   const rows = run.series('checks').map(series => {
     const [passes, total] = series.rated(first, end);
@@ -92,30 +101,30 @@ function checks({ run, view }: Context): HTMLElement | null {
       known.failed += row.failed;
     } else merged.set(`${row.group}\n${row.name}`, row);
   }
-  return merged.size > 0 ? checkTable(text().checks.checks, [...merged.values()], false) : null;
+  return [...merged.values()];
 }
 
-function expectations({ run }: Context): HTMLElement | null {
+function expectations({ run }: Context): Check[] {
   const kinds = Object.entries(run.summary?.expectations?.kinds ?? {});
-  if (kinds.length === 0) return null;
-  const rows = kinds.map(([name, kind]) => ({
+  return kinds.map(([name, kind]) => ({
     name,
     group: '',
     passed: kind.ok,
     failed: kind.failed,
     example: kind.example,
   }));
-  return checkTable(text().checks.expectations, rows, true);
 }
 
-function groups({ run, view }: Context): HTMLElement | null {
-  const t = text().checks;
+function groups({ run, view }: Context): [string, Buckets][] {
   const { first, end } = view.columns();
-  const rows = run
+  return run
     .tagValues('group_duration', 'group')
     .map(group => [group, run.sum('group_duration', { group }).merged(first, end)] as [string, Buckets]);
-  if (rows.length === 0) return null;
-  const table = new Table<[string, Buckets]>(
+}
+
+function groupTable(): Table<[string, Buckets]> {
+  const t = text().checks;
+  return new Table<[string, Buckets]>(
     [
       { key: 'group', label: t.group, text: true, cell: ([group]) => groupName(group), by: ([group]) => group },
       { key: 'count', label: t.values, cell: ([, all]) => count(all.n), by: ([, all]) => all.n },
@@ -134,34 +143,33 @@ function groups({ run, view }: Context): HTMLElement | null {
     ],
     t.groups,
   );
-  table.update(rows);
-  return part(t.groups, table.element);
 }
 
-function scenarios({ run, view }: Context): HTMLElement | null {
-  const t = text().checks;
+function scenarios({ run, view }: Context): [string, number][] {
   const { first, end } = view.columns();
-  const rows = run
+  return run
     .tagValues('users.created', 'scenario')
     .map(name => [name, run.sum('users.created', { scenario: name }).added(first, end)] as [string, number]);
-  if (rows.length === 0) return null;
-  const table = new Table<[string, number]>(
+}
+
+function scenarioTable(): Table<[string, number]> {
+  const t = text().checks;
+  return new Table<[string, number]>(
     [
       { key: 'scenario', label: t.scenario, text: true, cell: ([name]) => name, by: ([name]) => name },
       { key: 'users', label: t.users, cell: ([, n]) => count(n), by: ([, n]) => n },
     ],
     t.scenarios,
   );
-  table.update(rows);
-  return part(t.scenarios, table.element);
 }
 
 /** Tags that mean something to the script's author: not those that other tables are made of. */
 const OWN = new Set(['operation', 'check', 'group', 'thread', 'called', 'code', 'scenario']);
 
-function tags({ run }: Context): HTMLElement | null {
-  const t = text().checks;
-  const found = new Map<string, { values: Set<string>; metrics: Set<string> }>();
+type Tag = [key: string, known: { values: Set<string>; metrics: Set<string> }];
+
+function tags({ run }: Context): Tag[] {
+  const found = new Map<string, Tag[1]>();
   for (const metric of run.metrics) {
     for (const { tags } of run.series(metric)) {
       for (const [key, value] of Object.entries(tags)) {
@@ -173,13 +181,16 @@ function tags({ run }: Context): HTMLElement | null {
       }
     }
   }
-  if (found.size === 0) return null;
-  type Row = [string, { values: Set<string>; metrics: Set<string> }];
+  return [...found];
+}
+
+function tagTable(): Table<Tag> {
+  const t = text().checks;
   const list = (values: Set<string>) => {
     const shown = [...values].slice(0, VALUES).join(', ');
     return values.size > VALUES ? `${shown}, … (${count(values.size)})` : shown;
   };
-  const table = new Table<Row>(
+  return new Table<Tag>(
     [
       { key: 'tag', label: t.tag, text: true, cell: ([key]) => key, by: ([key]) => key },
       { key: 'values', label: t.values, text: true, cell: ([, known]) => list(known.values) },
@@ -187,6 +198,4 @@ function tags({ run }: Context): HTMLElement | null {
     ],
     t.tags,
   );
-  table.update([...found]);
-  return part(t.tags, table.element);
 }

@@ -51,7 +51,7 @@ export function deliveryPanel(context: Context): Panel {
     row => (row.wrong ? 'wrong' : ''),
   );
   const deadline = h('p', { class: 'note' });
-  const rooms = h('div', {});
+  const rooms = worstRooms();
   const tracked = h(
     'div',
     {},
@@ -60,7 +60,7 @@ export function deliveryPanel(context: Context): Panel {
     flow.element,
     problems.element,
     outstanding.element,
-    rooms,
+    rooms.element,
   );
   const empty = h('div', {});
   const update = () => {
@@ -113,7 +113,7 @@ export function deliveryPanel(context: Context): Panel {
         marks: marks(),
       });
     }
-    fill(rooms, roomsOf(summary?.rooms));
+    rooms.update(summary?.rooms);
   };
   return { id: 'delivery', title: t.title, element: section('delivery', t.title, empty, tracked), update };
 }
@@ -145,11 +145,8 @@ function rowsOf({ run, view }: Context): Row[] {
   return rows;
 }
 
-function roomsOf(rooms: Room[] | undefined): HTMLElement | null {
+function worstRooms(): { element: HTMLElement; update(rooms: Room[] | undefined): void } {
   const t = text().delivery;
-  if (!rooms) return null;
-  const wrong = rooms.filter(room => room.lost + room.late + room.duplicate + room.reordered + room.leaked > 0);
-  if (wrong.length === 0) return h('p', { class: 'fine' }, `✓ ${t.noRooms}`);
   const number = (key: Exclude<keyof Room, 'room' | 'p99_ms'>) => ({
     key,
     label: t[key],
@@ -169,6 +166,15 @@ function roomsOf(rooms: Room[] | undefined): HTMLElement | null {
     ],
     t.rooms,
   );
-  table.update(wrong);
-  return h('div', {}, h('h3', {}, t.rooms), table.element);
+  const worst = h('div', { id: 'rooms' }, h('h3', {}, t.rooms), table.element);
+  const none = h('p', { class: 'fine' }, `✓ ${t.noRooms}`);
+  const update = (rooms: Room[] | undefined) => {
+    const wrong = (rooms ?? []).filter(
+      room => room.lost + room.late + room.duplicate + room.reordered + room.leaked > 0,
+    );
+    show(none, rooms !== undefined && wrong.length === 0);
+    show(worst, wrong.length > 0);
+    table.update(wrong);
+  };
+  return { element: h('div', {}, none, worst), update };
 }

@@ -62,6 +62,7 @@ export function errorsPanel(context: Context): Panel {
     ([code]) => (code >= '400' ? 'wrong' : ''),
   );
   const none = h('div', {});
+  const undrawn = h('p', { class: 'note' });
   const codes = h('div', { class: 'narrow' }, h('h3', {}, t.statuses), statuses.element);
   const update = () => {
     const rows = rowsOf(context);
@@ -76,12 +77,15 @@ export function errorsPanel(context: Context): Panel {
     show(codes, all > 0);
     statuses.update(seen.filter(([, n]) => n > 0).map(([code, n]) => [code, n, all]));
     show(chart.element, rows.length > 0);
+    const classes = context.run.tagValues('errors', 'code').length;
+    show(undrawn, classes > LINES);
+    undrawn.textContent = t.undrawn(count(classes - LINES));
     if (rows.length > 0) draw(context, chart);
   };
   return {
     id: 'errors',
     title: t.title,
-    element: section('errors', t.title, none, table.element, chart.element, codes),
+    element: section('errors', t.title, none, table.element, chart.element, undrawn, codes),
     update,
   };
 }

@@ -51,7 +51,7 @@ export function eventsPanel(context: Context): Panel {
               'tr',
               {},
               h('th', { scope: 'col' }, t.mark),
-              h('th', { scope: 'col' }, t.at),
+              h('th', { scope: 'col', class: 'text' }, t.at),
               h('th', { scope: 'col', class: 'text' }, t.what),
             ),
           ),

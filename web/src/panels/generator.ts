@@ -1,17 +1,21 @@
 // Whether the load generator kept up: if it did not, no figure of this page is about the target.
 
+import { LineGroups } from '../charts/line_groups';
 import { type Line, TimeChart } from '../charts/time_chart';
 import { levels, trends } from '../data/columns';
 import type { Generator } from '../data/summary';
 import { fill, h } from '../shell/dom';
 import { text } from '../text';
 import { bytes, count, milliseconds, seconds, share, short } from '../text/format';
-import { type Context, missing, type Panel, section, show } from './panel';
+import { type Context, missing, type Panel, section, sentence, show } from './panel';
+
+/** Threads whose lines can be told apart in one chart. */
+const THREADS = 8;
 
 export function generatorPanel(context: Context): Panel {
   const t = text().generator;
   const lag = new TimeChart(context.view, t.lag, 120);
-  const cpu = new TimeChart(context.view, t.cpu, 120);
+  const cpu = new LineGroups(context.view, t.cpu, 120, THREADS);
   const memory = new TimeChart(context.view, t.memory, 100);
   const files = new TimeChart(context.view, t.files, 100);
   const said = h('div', {});
@@ -25,7 +29,7 @@ export function generatorPanel(context: Context): Panel {
     };
     const drawn = [
       draw(lag, lagLines(context), milliseconds),
-      draw(cpu, cpuLines(context), share),
+      drawThreads(context, cpu),
       draw(memory, gaugeLines(context, [['generator.memory', t.memory, 0]], bytes), bytes),
       draw(
         files,
@@ -49,7 +53,7 @@ export function generatorPanel(context: Context): Panel {
 function judgement(generator: Generator | undefined): HTMLElement | null {
   const t = text().generator;
   if (!generator) return null;
-  const sentence = generator.state === 'ok' ? t.ok : generator.state === 'warn' ? t.warn : t.invalid;
+  const meaning = generator.state === 'ok' ? t.ok : generator.state === 'warn' ? t.warn : t.invalid;
   const sign = generator.state === 'ok' ? '✓' : generator.state === 'warn' ? '!' : '✗';
   const rows: [string, string | null][] = [
     [t.lagP99, milliseconds(generator.send_lag_ms?.p99)],
@@ -72,14 +76,14 @@ function judgement(generator: Generator | undefined): HTMLElement | null {
     h(
       'p',
       { class: generator.state === 'ok' ? 'fine' : generator.state === 'warn' ? 'doubtful' : 'wrong' },
-      `${sign} ${sentence}`,
+      `${sign} ${meaning}`,
     ),
     generator.cause ? h('p', {}, t.cause[generator.cause] ?? generator.cause) : null,
     generator.findings.length > 0
       ? h(
           'ul',
-          { lang: 'en', class: 'reasons' },
-          generator.findings.map(finding => h('li', {}, finding)),
+          { class: 'findings' },
+          generator.findings.map(finding => h('li', {}, sentence(finding))),
         )
       : null,
     h(
@@ -108,19 +112,23 @@ function lagLines({ run, view }: Context): Line[] {
     });
 }
 
-/** A line a thread, as far as they can be told apart; of more threads, the sum. */
-function cpuLines({ run, view }: Context): Line[] {
+/** A line a thread. */
+function drawThreads({ run, view, marks }: Context, chart: LineGroups): boolean {
   const columns = view.columns();
-  const threads = run.tagValues('generator.cpu', 'thread').slice(0, 8);
-  return threads.map((thread, style) => {
-    const sum = run.sum('generator.cpu', { thread });
+  const threads = run.tagValues('generator.cpu', 'thread');
+  show(chart.element, threads.length > 0);
+  if (threads.length === 0) return false;
+  const line = (at: number): Line => {
+    const sum = run.sum('generator.cpu', { thread: threads[at] });
     return {
-      label: text().generator.thread(thread),
-      style,
+      label: text().generator.thread(threads[at]),
+      style: at,
       values: levels(columns, sum),
       total: `≤ ${share(sum.level(columns.first, columns.end)?.[2])}`,
     };
-  });
+  };
+  chart.update(threads.length, line, { columns, format: share, marks: marks() });
+  return true;
 }
 
 function gaugeLines(

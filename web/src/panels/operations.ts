@@ -39,7 +39,7 @@ export function operationsPanel(context: Context): Panel {
     show(choice, keys.length > 1);
     const rows = rowsOf(context, by.value);
     show(table.element, rows.length > 0);
-    note.textContent = rows.length > 0 ? (by.value === OPERATION ? t.slow : t.slowK6) : '';
+    note.textContent = rows.length > 0 ? noteOf(context.run, by.value) : '';
     fill(empty, rows.length > 0 ? null : missing(t.empty));
     table.update(rows, rows.length > 1 ? 1 : 0);
   };
@@ -51,14 +51,25 @@ export function operationsPanel(context: Context): Panel {
   };
 }
 
-/** Rows by operation, as every run has them; or by a tag of a k6 script's requests. */
+/** Rows by operation, as every run has them; or by a tag of requests: of a k6 script's, or of steps that have tags. */
 const OPERATION = 'operation';
-const REQUESTS = 'http_req_duration';
+const REQUESTS = { times: 'http_req_duration', failures: 'http_req_failed' };
+const TAGGED = { times: 'http.response_time', failures: 'kinds.http.failed' };
 const PREFERRED = ['name', 'url'];
 
+function requestsOf(run: Context['run']): typeof REQUESTS {
+  return run.series(REQUESTS.times).length > 0 ? REQUESTS : TAGGED;
+}
+
 function keysOf(run: Context['run']): string[] {
-  const tags = run.tagKeys(REQUESTS).filter(key => key !== OPERATION);
+  const tags = run.tagKeys(requestsOf(run).times).filter(key => key !== OPERATION);
   return run.series('response_time').length > 0 || tags.length === 0 ? [OPERATION, ...tags] : tags;
+}
+
+function noteOf(run: Context['run'], key: string): string {
+  const t = text().operations;
+  if (key === OPERATION) return t.slow;
+  return requestsOf(run) === REQUESTS ? t.slowK6 : t.slowTagged;
 }
 
 function columns(): Column<Row>[] {
@@ -111,7 +122,7 @@ function rowsOf({ run, view }: Context, key: string): Row[] {
   const { first, end, from, to } = view.columns();
   const length = Math.max(to - from, 1e-3);
   const isOperation = key === OPERATION;
-  const metric = isOperation ? 'response_time' : REQUESTS;
+  const metric = isOperation ? 'response_time' : requestsOf(run).times;
   const kinds = new Map((run.summary?.operations ?? []).map(operation => [operation.name, operation.kind]));
   const answersOf = (code: string, tags: Record<string, string>) =>
     isOperation
@@ -147,8 +158,9 @@ function operationNames(run: Context['run']): string[] {
   return [...new Set([...timed, ...run.tagValues('operations.unanswered', OPERATION)])];
 }
 
-/** Of a k6 script's requests: those that its own rate calls failed. */
+/** Requests that failed: of a k6 script those that its own rate says, of steps with tags those that are counted. */
 function failedOf(run: Context['run'], tags: Record<string, string>, first: number, end: number): number | null {
-  const sum = run.sum('http_req_failed', tags);
-  return sum.empty ? null : sum.rated(first, end)[0];
+  const sum = run.sum(requestsOf(run).failures, tags);
+  if (sum.empty) return requestsOf(run) === TAGGED ? 0 : null;
+  return sum.series[0].kind === 'rate' ? sum.rated(first, end)[0] : sum.added(first, end);
 }

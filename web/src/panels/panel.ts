@@ -4,6 +4,7 @@ import type { Mark } from '../charts/marks';
 import type { Run } from '../data/run';
 import { h } from '../shell/dom';
 import type { View } from '../shell/view';
+import { said } from '../text/sentences';
 
 export interface Panel {
   id: string;
@@ -28,6 +29,12 @@ export function section(id: string, title: string, ...body: (Node | string | nul
     h('h2', { id: `${id}-title` }, title),
     h('div', { class: 'body' }, ...body),
   );
+}
+
+/** A sentence of the binary, in the page's language where that is known. */
+export function sentence(english: string): HTMLElement {
+  const { text, lang } = said(english);
+  return h('span', { lang }, text);
 }
 
 /** A sentence in place of what is not there. */

@@ -5,7 +5,7 @@ import type { Threshold } from '../data/summary';
 import { fill, h } from '../shell/dom';
 import { text } from '../text';
 import { NONE, share, value } from '../text/format';
-import { type Context, missing, type Panel, section } from './panel';
+import { type Context, missing, type Panel, section, sentence } from './panel';
 import { Table } from './table';
 
 export interface Judged {
@@ -13,13 +13,13 @@ export interface Judged {
   value: number;
   /** Values below the limit are good. */
   below: boolean;
-  /** `<`, `<=`, `>` or `>=`. */
+  /** As the script has it: `<`, `>=`, `==`, … */
   operator: string;
 }
 
 /** A threshold that compares one figure with one number; null when it is more than that. */
 export function judged(threshold: Threshold): Judged | null {
-  const limit = /(<=?|>=?)\s*(-?[\d.]+(?:e[+-]?\d+)?)\s*$/.exec(threshold.expression);
+  const limit = /(<=?|>=?|[!=]==?)\s*(-?[\d.]+(?:e[+-]?\d+)?)\s*$/.exec(threshold.expression);
   const seen = /=\s*(-?[\d.]+(?:e[+-]?\d+)?)\s*$/.exec(threshold.evidence);
   if (!limit || !seen || /\b(and|or)\b|&&|\|\|/.test(threshold.expression)) return null;
   return { limit: Number(limit[2]), value: Number(seen[1]), below: limit[1].startsWith('<'), operator: limit[1] };
@@ -69,7 +69,7 @@ export function thresholdsPanel(context: Context): Panel {
         label: t.columns.value,
         cell: row => {
           const of = judged(row);
-          return of ? value(of.value, unitOf(context, row)) : row.evidence;
+          return of ? value(of.value, unitOf(context, row)) : sentence(row.evidence);
         },
       },
       {

@@ -5,7 +5,7 @@ import type { Summary } from '../data/summary';
 import { fill, h } from '../shell/dom';
 import { text } from '../text';
 import { clock, count, date, milliseconds, rate, seconds, share, short } from '../text/format';
-import type { Context, Panel } from './panel';
+import { type Context, type Panel, sentence } from './panel';
 
 export type Outcome = 'running' | 'pass' | 'fail' | 'invalid' | 'interrupted' | 'cut_off' | 'unknown';
 
@@ -67,27 +67,33 @@ function words(summary: Summary | null, result: Outcome): HTMLElement | null {
   const t = text();
   const verdict = summary?.verdict;
   if (!verdict) return null;
+  // What strained the generator is told where its figures are.
+  const findings = summary.generator?.findings ?? [];
+  const strained = summary.generator?.state === 'warn';
+  const hints = [
+    ...verdict.hints.filter(hint => !findings.includes(hint)).map(sentence),
+    ...(strained ? [h('a', { href: '#generator', class: 'doubtful' }, `! ${t.generator.warn}`)] : []),
+  ];
   const soFar = result === 'running' || result === 'cut_off';
-  // The reasons are the binary's own sentences, in English whatever the page's language is.
   return h(
     'div',
     {},
     verdict.reasons.length > 0
       ? h(
           'ul',
-          { class: 'reasons', lang: 'en', 'aria-label': t.verdict.reasons },
-          verdict.reasons.map(reason => h('li', {}, soFar ? `${t.verdict.soFar} ${reason}` : reason)),
+          { class: 'reasons', 'aria-label': t.verdict.reasons },
+          verdict.reasons.map(reason => h('li', {}, soFar ? `${t.verdict.soFar} ` : '', sentence(reason))),
         )
       : null,
-    verdict.hints.length > 0
+    hints.length > 0
       ? h(
           'div',
           { class: 'hints' },
           h('b', {}, t.verdict.hints),
           h(
             'ul',
-            { lang: 'en' },
-            verdict.hints.map(hint => h('li', {}, hint)),
+            {},
+            hints.map(hint => h('li', {}, hint)),
           ),
         )
       : null,
@@ -133,6 +139,6 @@ function figures({ run }: Context): [string, string | null][] {
       timed && isTime(run.series(metric)[0].unit) ? milliseconds(timed.quantile(0.99)) : null,
     ],
     [t.errors, run.summary ? count(errors) : null],
-    [t.generator, lag?.state ?? null],
+    [t.generator, lag ? (text().generator.state[lag.state] ?? lag.state) : null],
   ];
 }

@@ -5,6 +5,7 @@ import type { Run } from '../data/run';
 import type { Connection } from '../data/stream';
 import { text } from '../text';
 import { fill, h } from './dom';
+import { token } from './token';
 
 export class Live {
   private readonly place = h('span', { class: 'live', role: 'status' });
@@ -40,11 +41,12 @@ export class Live {
     if (signature === this.signature) return;
     this.signature = signature;
     document.documentElement.dataset.connection = this.connection;
-    if (this.run.state !== 'running') return fill(this.place);
+    // What failed says why in a notice; of what is no longer heard of, nothing is live.
+    if (this.run.state !== 'running' || this.connection === 'failed') return fill(this.place);
     fill(
       this.place,
       this.connection === 'lost' ? h('b', { class: 'bad' }, t.lost) : h('span', { class: 'dot' }, t.live),
-      this.boot.stoppable ? this.stopButton() : null,
+      this.boot.stoppable && token() ? this.stopButton() : null,
       this.answer === 'none' ? null : h('span', {}, this.answer === 'stopping' ? t.stopping : t.failed(this.answer)),
     );
   }
@@ -69,7 +71,7 @@ export class Live {
     try {
       const answer = await fetch(`/api/runs/${encodeURIComponent(this.boot.id)}/stop`, {
         method: 'POST',
-        headers: { 'X-Sonagi-Token': this.boot.token ?? '' },
+        headers: { 'X-Sonagi-Token': token() ?? '' },
       });
       if (!answer.ok) this.answer = String(answer.status);
     } catch (error) {

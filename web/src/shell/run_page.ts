@@ -5,16 +5,25 @@ import { panels } from '../panels';
 import { marksOf } from '../panels/events';
 import type { Context, Panel } from '../panels/panel';
 import { text } from '../text';
-import { clock, count, seconds } from '../text/format';
+import { seconds } from '../text/format';
 import { fill, h } from './dom';
 import { listenToKeys } from './keyboard';
 import type { View } from './view';
+import { WindowBar } from './window_bar';
 
 /** Runs shorter than this say that their percentiles mean little. */
 const SHORT_S = 5;
 
 /** A browser that is never idle still draws what is out of sight, this much later each (ms). */
 const IDLE_MS = 100;
+
+/** Why not all of a run is shown. */
+export interface Troubles {
+  /** What is wrong with the data of a file. */
+  data: string | null;
+  /** Why a server tells nothing more. */
+  server: string | null;
+}
 
 export class RunPage {
   readonly element: HTMLElement;
@@ -29,7 +38,7 @@ export class RunPage {
   constructor(
     private readonly run: Run,
     view: View,
-    private readonly problem: string | null,
+    private readonly troubles: Readonly<Troubles>,
   ) {
     const context: Context = { run, view, marks: () => marksOf(run) };
     this.panels = panels.map(make => make(context));
@@ -49,8 +58,9 @@ export class RunPage {
     this.watchSight();
   }
 
-  /** The run has grown, or what is shown of it changed: everything is to be drawn again. */
+  /** The run has grown, or what is shown of it changed: all is to be drawn again. Until then the page is not ready. */
   refresh(): void {
+    delete document.documentElement.dataset.ready;
     for (const panel of this.panels) this.dirty.add(panel);
     if (this.scheduled) return;
     this.scheduled = true;
@@ -77,7 +87,7 @@ export class RunPage {
   private rest(): void {
     const [next] = this.dirty;
     if (!next) {
-      document.documentElement.dataset.ready = String(this.run.frames);
+      if (!this.scheduled) document.documentElement.dataset.ready = String(this.run.frames);
       return;
     }
     const draw = () => {
@@ -116,9 +126,12 @@ export class RunPage {
     this.frames = this.run.frames;
     const t = text().empty;
     const said: (Node | string)[] = [];
-    if (this.problem) said.push(t.damaged(this.problem));
+    const { data, server } = this.troubles;
+    if (data) said.push(t.damaged(data));
+    if (server) said.push(h('b', {}, text().live.broken(server)), ' ', text().live.brokenHelp, ' ');
     if (this.run.frames === 0) {
-      if (this.run.state === 'running') said.push(t.waiting);
+      if (this.run.state === 'running' && !server) said.push(t.waiting);
+      else if (server) said.push(t.noFrames);
       else said.push(h('b', {}, t.noFrames), ' ', t.noFramesHelp);
     } else if (this.run.length < SHORT_S && this.run.state !== 'running') said.push(t.short(seconds(this.run.length)));
     fill(this.notice, said);
@@ -131,45 +144,5 @@ export class RunPage {
       { class: 'contents', 'aria-label': text().page.sections },
       this.panels.slice(1).map(panel => h('a', { href: `#${panel.id}` }, panel.title)),
     );
-  }
-}
-
-/** Which part of the run is shown, always in sight; and what the cursor says, for ears. */
-class WindowBar {
-  readonly element: HTMLElement;
-  private readonly shown = h('b', { id: 'window' });
-  private readonly cursor = h('span', { class: 'cursor-time' });
-  private readonly note = h('span', { class: 'note' });
-  private readonly reset: HTMLButtonElement;
-
-  constructor(private readonly view: View) {
-    const t = text().window;
-    this.reset = h('button', { type: 'button', class: 'plain', click: () => view.setWindow(null) }, t.reset);
-    this.element = h(
-      'div',
-      { class: 'window', role: 'group', 'aria-label': t.label },
-      h('span', {}, t.label),
-      this.shown,
-      this.reset,
-      this.cursor,
-      this.note,
-    );
-    view.whenCursorMoves(() => this.update());
-  }
-
-  update(): void {
-    const t = text().window;
-    const { from, to, starts, middles, ends } = this.view.columns();
-    const { window, cursor, mark } = this.view;
-    this.shown.textContent = window
-      ? `${clock(from, true)} – ${clock(to, true)}`
-      : `${t.whole} ${clock(from)} – ${clock(to)}`;
-    this.element.dataset.from = String(from);
-    this.element.dataset.to = String(to);
-    this.reset.hidden = window === null;
-    this.cursor.textContent = cursor === null || cursor >= starts.length ? '' : t.cursor(clock(starts[cursor], true));
-    const column = middles.length > 1 ? ends[0] - starts[0] : 0;
-    const merged = column > 1.5 ? text().page.merged(`${count(Math.round(column))} s`) : '';
-    this.note.textContent = mark === null ? (window ? merged : `${t.hint} ${merged}`) : t.marked(clock(mark, true));
   }
 }

@@ -29,9 +29,15 @@ export function whenColoursChange(listener: () => void): void {
   listeners.add(listener);
 }
 
-/** A page is about to be built in place of the one before: whoever drew on that one need not be told any more. */
-export function beginPage(): void {
+let prepareForPaper = () => {};
+
+/**
+ * A page is about to be built in place of the one before: whoever drew on that one need not be told any more.
+ * `prepare` draws what is not drawn yet, before it is printed.
+ */
+export function beginPage(prepare: () => void = () => {}): void {
   listeners.clear();
+  prepareForPaper = prepare;
 }
 
 function tell(): void {
@@ -39,12 +45,12 @@ function tell(): void {
   for (const listener of listeners) listener();
 }
 
-/** Paper is white whatever the screen is. `prepare` draws what is not drawn yet. */
-export function watchColours(prepare: () => void): void {
+/** Paper is white whatever the screen is. */
+export function watchColours(): void {
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', tell);
   addEventListener('beforeprint', () => {
     document.documentElement.dataset.print = '';
-    prepare();
+    prepareForPaper();
     tell();
   });
   addEventListener('afterprint', () => {

@@ -24,7 +24,7 @@ export class View {
   private readonly onWindow: Listener[] = [];
   private readonly onCursor: Listener[] = [];
 
-  constructor(readonly run: Run) {}
+  constructor(private run: Run) {}
 
   /** The columns of the window; made anew after the run grew. */
   columns(): Columns {
@@ -34,6 +34,12 @@ export class View {
 
   /** The run has grown. */
   grown(): void {
+    this.cached = null;
+  }
+
+  /** Another run has the moments that are looked at: of two, the longer. */
+  follow(run: Run): void {
+    this.run = run;
     this.cached = null;
   }
 

@@ -44,7 +44,7 @@ export const en = {
     soFar: 'So far:',
     elapsed: (done: string, planned: string) => `${done} of ${planned}`,
     reasons: 'Reasons',
-    hints: 'What to try',
+    hints: 'Worth knowing',
   },
   facts: {
     target: 'Target',
@@ -94,6 +94,7 @@ export const en = {
     status: 'Status',
     share: 'Share',
     before: 'before the start',
+    undrawn: (n: string) => `The chart has the most frequent classes; ${n} more are in the table.`,
     withoutSummary: 'Examples come with the next summary.',
   },
   load: {
@@ -132,6 +133,7 @@ export const en = {
     service: 'Service time (from the actual start)',
     firstByte: 'First byte',
     replay: 'Delivery after a reconnect',
+    tagged: 'Answers to steps with tags',
     session: 'Length of sessions',
   },
   delivery: {
@@ -180,6 +182,7 @@ export const en = {
     cpuTime: 'CPU time',
     waiting: 'waiting for a core',
     filesOf: (used: string, limit: string) => `${used} of ${limit}`,
+    state: { ok: 'ok', warn: 'strained', invalid: 'invalid' } as Record<string, string>,
     empty: 'The generator’s health was not recorded in this window.',
     cause: {
       starved: 'Starved: other programs used the cores. Use a quieter machine.',
@@ -194,7 +197,8 @@ export const en = {
     more: (n: string) => `${n} more metrics`,
     perSecond: 'a second',
     share: 'share',
-    others: (n: string) => `${n} further series are in the table only.`,
+    further: (n: string) => `${n} more series`,
+    undrawn: (n: string) => `${n} further series are not drawn: those of fewer tags can be told apart.`,
     value: 'value',
   },
   spectrum: {
@@ -230,6 +234,7 @@ export const en = {
     empty: 'No operation ended in this window.',
     sort: (column: string) => `Sort by ${column}`,
     slow: 'Times from the planned start; click a column to sort.',
+    slowTagged: 'Only answers to steps with tags count here; click a column to sort.',
     slowK6: 'Durations as the script’s metric has them; click a column to sort.',
   },
   checks: {
@@ -286,6 +291,7 @@ export const en = {
   },
   table: {
     open: 'As a table',
+    every: (n: string) => `one of ${n} points`,
     time: 'Time',
     empty: 'no values',
   },
@@ -312,6 +318,8 @@ export const en = {
     stopping: 'Stopping…',
     failed: (status: string) => `The run could not be stopped (${status}).`,
     live: 'live',
+    broken: (why: string) => `The server tells nothing more of this run: ${why}.`,
+    brokenHelp: 'What arrived is shown. Reload the page to try again.',
   },
   library: {
     title: 'Runs',
@@ -333,6 +341,7 @@ export const en = {
     pick: (name: string) => `Select ${name} to compare`,
     picked: (n: string) => `${n} of 2 selected`,
     empty: 'There are no runs in this folder yet. sonagi run SCRIPT writes one into runs/.',
+    more: (n: string) => `(and ${n} more)`,
     noMatch: 'No run matches the filter.',
     failed: (status: string) =>
       `The list of runs could not be read (${status}). It is asked for again in a few seconds.`,

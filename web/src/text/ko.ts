@@ -46,7 +46,7 @@ export const ko: Text = {
     soFar: '현재까지:',
     elapsed: (done, planned) => `${planned} 중 ${done}`,
     reasons: '이유',
-    hints: '시도해 볼 방법',
+    hints: '알아 둘 점',
   },
   facts: {
     target: '대상',
@@ -96,6 +96,7 @@ export const ko: Text = {
     status: '상태',
     share: '비율',
     before: '시작 전',
+    undrawn: n => `차트에는 가장 잦은 종류만 있습니다. 나머지 ${n}개는 표에 있습니다.`,
     withoutSummary: '사례는 다음 요약과 함께 표시됩니다.',
   },
   load: {
@@ -133,6 +134,7 @@ export const ko: Text = {
     service: '처리 시간 (실제 시작 기준)',
     firstByte: '첫 바이트까지의 시간',
     replay: '재연결 뒤의 전달 시간',
+    tagged: '태그가 있는 단계의 응답 시간',
     session: '세션 길이',
   },
   delivery: {
@@ -181,6 +183,7 @@ export const ko: Text = {
     cpuTime: 'CPU 시간',
     waiting: '코어를 기다린 시간',
     filesOf: (used, limit) => `${limit} 중 ${used}`,
+    state: { ok: '정상', warn: '주의', invalid: '무효' },
     empty: '이 구간에는 생성기 상태가 기록되지 않았습니다.',
     cause: {
       starved: '코어 부족: 다른 프로그램이 코어를 썼습니다. 다른 작업이 없는 장비에서 실행하세요.',
@@ -195,7 +198,8 @@ export const ko: Text = {
     more: n => `지표 ${n}개 더 보기`,
     perSecond: '초당',
     share: '비율',
-    others: n => `나머지 ${n}개 계열은 표에만 있습니다.`,
+    further: n => `계열 ${n}개 더 보기`,
+    undrawn: n => `계열이 너무 많아 ${n}개는 그리지 않았습니다. 태그를 줄이면 구분해 볼 수 있습니다.`,
     value: '값',
   },
   spectrum: {
@@ -231,6 +235,7 @@ export const ko: Text = {
     empty: '이 구간에 끝난 작업이 없습니다.',
     sort: column => `${column} 기준 정렬`,
     slow: '계획된 시작부터의 시간입니다. 열 제목을 누르면 정렬됩니다.',
+    slowTagged: '태그가 있는 단계의 응답만 셉니다. 열 제목을 누르면 정렬됩니다.',
     slowK6: '스크립트 지표의 시간입니다. 열 제목을 누르면 정렬됩니다.',
   },
   checks: {
@@ -285,7 +290,7 @@ export const ko: Text = {
     combination: '매트릭스',
     noCommand: '명령이 기록되지 않았습니다.',
   },
-  table: { open: '표로 보기', time: '시각', empty: '값 없음' },
+  table: { open: '표로 보기', every: n => `점 ${n}개 중 하나`, time: '시각', empty: '값 없음' },
   chart: {
     figure: title => `${title}. 차트: 화살표 키로 커서를 움직입니다.`,
     total: '구간 전체',
@@ -307,6 +312,8 @@ export const ko: Text = {
     stopping: '중지하는 중…',
     failed: status => `실행을 중지하지 못했습니다(${status}).`,
     live: '실시간',
+    broken: why => `서버가 이 실행의 내용을 더 보내지 않습니다: ${why}.`,
+    brokenHelp: '받은 내용까지 보여 줍니다. 다시 시도하려면 페이지를 새로 고치세요.',
   },
   library: {
     title: '실행 목록',
@@ -328,6 +335,7 @@ export const ko: Text = {
     pick: name => `${name} 비교 대상으로 선택`,
     picked: n => `2개 중 ${n}개 선택`,
     empty: '이 폴더에는 아직 실행이 없습니다. sonagi run SCRIPT가 runs/에 씁니다.',
+    more: n => `(외 ${n}건)`,
     noMatch: '조건에 맞는 실행이 없습니다.',
     failed: status => `실행 목록을 읽지 못했습니다(${status}). 몇 초 뒤 다시 시도합니다.`,
     shown: (n, all) => `${all}개 중 ${n}개 실행`,

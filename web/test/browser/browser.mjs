@@ -22,6 +22,27 @@ export function launch() {
   });
 }
 
+/** Reads until it reads what is expected, or what a pattern matches: a page answers an act when it has time. */
+export async function shows(read, expected, what) {
+  const end = Date.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      const seen = await read();
+      if (expected instanceof RegExp) assert.match(seen, expected, what);
+      else assert.deepEqual(seen, expected, what);
+      return;
+    } catch (error) {
+      if (Date.now() > end) throw error;
+      await new Promise(done => setTimeout(done, 20));
+    }
+  }
+}
+
+/** Nothing is left to be drawn: a page that was asked for anything takes this away at once. */
+export function drawn(page) {
+  return page.waitForSelector('html[data-ready]', { state: 'attached' });
+}
+
 /** A page that remembers what it asked for and what went wrong in it. */
 export async function open(browser, url, { ready = 'html[data-ready]', ...options } = {}) {
   const context = await browser.newContext({

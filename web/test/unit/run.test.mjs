@@ -34,6 +34,19 @@ test('a window is made of the whole frames that it touches', () => {
   assert.deepEqual([columns.from, columns.to], [1, 3]);
 });
 
+test('an edge of a window is that of a frame, however both were added up', () => {
+  const run = counted(Array(50).fill(0.1));
+  for (let first = 0; first < 50; first += 1) {
+    for (let end = first + 1; end <= 50; end += 1) {
+      assert.deepEqual(run.framesWithin(first * 0.1, end * 0.1), [first, end], `${first} to ${end}`);
+      assert.deepEqual(run.framesWithin(first / 10, end / 10), [first, end], `${first} to ${end}`);
+    }
+  }
+  assert.deepEqual(run.framesWithin(0.31, 0.39), [3, 4]);
+  assert.deepEqual(run.framesWithin(0.3, 0.3), [3, 3]);
+  assert.deepEqual(run.framesWithin(0.299, 0.302), [2, 4]);
+});
+
 test('columns of many frames add up to what the frames had', () => {
   const run = counted(Array(2_500).fill(1));
   const columns = columnsOf(run, null);

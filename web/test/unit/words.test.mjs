@@ -28,6 +28,7 @@ test('a threshold of one figure and one limit has a value and a margin', () => {
     operator: '<',
   });
   assert.deepEqual(of('checks: rate>0.99', 'rate = 0'), { limit: 0.99, value: 0, below: false, operator: '>' });
+  assert.deepEqual(of('sonagi_leaked: count==0', 'count = 0'), { limit: 0, value: 0, below: false, operator: '==' });
   assert.equal(of('a < 1 and b < 2', 'a = 0, b = 1'), null);
 });
 

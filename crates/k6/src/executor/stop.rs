@@ -14,6 +14,8 @@ use std::task::{Context, Poll, Waker};
 pub enum Reason {
     /// A signal interrupted it.
     Signal,
+    /// Somebody asked for it by other means, a button of the test's page.
+    Request,
     /// A threshold was crossed that says so; these metrics have one that was, as k6 lists them.
     Crossed(String),
     /// The script wants it, and says this.
@@ -26,6 +28,7 @@ impl std::fmt::Display for Reason {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Reason::Signal => f.write_str("the test was interrupted by a signal"),
+            Reason::Request => f.write_str("the test was stopped from its page"),
             Reason::Crossed(metrics) => write!(
                 f,
                 "thresholds on metrics '{metrics}' were crossed; at least one has abortOnFail enabled, stopping test \

@@ -133,7 +133,11 @@ pub const FLAGS: &[Flag] = &[
         Perhaps("WHEN", "run"),
         "Show the test live on a page in the browser; keep: also after it, until Ctrl-C (Sonagi's own flag).",
     ),
-    flag("page-listen", One("ADDRESS"), "Serve the page there [127.0.0.1:5665] (Sonagi's own flag)."),
+    flag(
+        "page-listen",
+        One("ADDRESS"),
+        "Serve the page there, also without --page [127.0.0.1:5665] (Sonagi's own flag).",
+    ),
     flag(
         "report",
         One("FILE"),

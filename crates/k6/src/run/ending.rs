@@ -62,7 +62,7 @@ impl Exit {
     /// The exit code of a test that was ended early.
     pub(super) fn of_abort(why: &Reason) -> Exit {
         match why {
-            Reason::Signal => Exit::Interrupted,
+            Reason::Signal | Reason::Request => Exit::Interrupted,
             Reason::Crossed(_) => Exit::ThresholdsCrossed,
             Reason::Script(_) => Exit::Aborted,
             Reason::Unread => Exit::Other,
@@ -135,7 +135,7 @@ impl Ended {
     /// The test was ended before its scenarios began.
     pub(super) fn before(why: &Reason) -> Ended {
         let text = match why {
-            Reason::Signal => "the test was interrupted before it began".to_owned(),
+            Reason::Signal | Reason::Request => "the test was interrupted before it began".to_owned(),
             _ => why.to_string(),
         };
         Ended::early(Exit::of_abort(why), text)

@@ -5,7 +5,8 @@
 //! run again.
 
 use serde_json::{Value, json};
-use sonagi_measure::folder::Reader;
+use sonagi_measure::folder::{Reader, RunState};
+use sonagi_measure::summary::Summary as RunSummary;
 use sonagi_measure::totals::{Header, Language};
 use std::sync::Arc;
 use std::time::Duration;
@@ -73,6 +74,8 @@ pub(crate) fn ended(drawn: u64) -> Value {
 pub struct Recorded {
     /// The state when the test ended, or at the last whole second of one that was cut off.
     pub summary: Summary,
+    /// The run's summary in Sonagi's words, judged as the test was; of one that was cut off, by its thresholds.
+    pub record: RunSummary,
     /// Whether the test has no end in the folder.
     pub is_cut_off: bool,
     /// Whether the script makes a summary of its own (`handleSummary`).
@@ -92,21 +95,49 @@ pub fn recorded(folder: &Reader) -> Option<Recorded> {
             _ => {}
         }
     }
-    let last_ns = (record.duration_s * 1e9) as i64;
-    let (end_ns, drawn) = ended.unwrap_or((last_ns, 0));
-    let elapsed_ns = end_ns - began.unwrap_or(end_ns);
-    let elapsed = Duration::from_nanos(u64::try_from(elapsed_ns).unwrap_or(0));
+    let (end_ns, drawn) = ended.unwrap_or((last_ns(&record), 0));
+    let elapsed = between(began, end_ns);
     store.judge(elapsed, true);
-    let facts = Facts {
+    let is_handled = asked.is_handled;
+    let summary = Summary::of(&mut store, facts(asked, elapsed, drawn, &record));
+    let record = if folder.has_end() { record } else { judged_by(&summary, record) };
+    Some(Recorded { summary, record, is_cut_off: ended.is_none(), is_handled })
+}
+
+/// A run whose folder has no end, judged by its test's thresholds up to its last second; as it is when it is of another
+/// language. Thresholds on what was not seen yet hold while the test goes on.
+pub fn judged(folder: &Reader, store: &mut MetricStore, record: RunSummary, state: RunState) -> RunSummary {
+    let Some(asked) = asked(folder.header()) else { return record };
+    // It is one of the first events.
+    let began =
+        folder.events().find(|event| event["kind"] == BEGAN).and_then(|event| event["at_ns"].as_i64());
+    let elapsed = between(began, last_ns(&record));
+    store.judge(elapsed, state != RunState::Running);
+    let summary = Summary::of(store, facts(asked, elapsed, 0, &record));
+    judged_by(&summary, record)
+}
+
+fn judged_by(summary: &Summary, record: RunSummary) -> RunSummary {
+    record.judged_by_rules(summary.judged(), Vec::new(), summary.unlimited_faults())
+}
+
+fn last_ns(record: &RunSummary) -> i64 {
+    (record.duration_s * 1e9) as i64
+}
+
+fn between(began: Option<i64>, end_ns: i64) -> Duration {
+    Duration::from_nanos(u64::try_from(end_ns - began.unwrap_or(end_ns)).unwrap_or(0))
+}
+
+fn facts(asked: Asked, elapsed: Duration, drawn: u64, record: &RunSummary) -> Facts {
+    Facts {
         elapsed,
         trend_stats: asked.trend_stats,
         time_unit: asked.time_unit.as_deref().and_then(TimeUnit::named),
         full: asked.is_full,
         drawn,
         ..Facts::of_generator(&record.generator)
-    };
-    let summary = Summary::of(&mut store, facts);
-    Some(Recorded { summary, is_cut_off: ended.is_none(), is_handled: asked.is_handled })
+    }
 }
 
 /// The store that sums up the test with this header; None as [`recorded`].

@@ -53,6 +53,10 @@ impl RunState {
     }
 }
 
+/// Judges what was read of a run that has no end in its folder by the rules of its script's language; whether it still
+/// goes on decides on what was not seen yet.
+pub type Judge = fn(&Reader, &mut MetricStore, Summary, RunState) -> Summary;
+
 type Seconds = Box<dyn Iterator<Item = Snapshot> + Send>;
 
 /// Reads a run folder as it grows.
@@ -64,11 +68,12 @@ pub struct Follower {
     /// An event of a later second.
     ahead: Option<Value>,
     tally: Tally,
+    judge: Judge,
 }
 
 impl Follower {
-    /// A follower of the folder at this path. `naming` has the names of its thresholds; `metrics` is a store that has
-    /// seen nothing.
+    /// A follower of the folder at this path. `naming` has the names of its thresholds; `metrics` makes a store that
+    /// has seen nothing; `judge` judges it where its language has rules of its own.
     ///
     /// # Errors
     /// There is no `run.json` with a header (yet).
@@ -76,6 +81,7 @@ impl Follower {
         path: &Path,
         naming: Naming,
         metrics: impl FnOnce(&Header) -> MetricStore,
+        judge: Judge,
     ) -> Result<Follower, ReadError> {
         let mut reader = Reader::open(path)?;
         reader.naming = naming;
@@ -84,7 +90,7 @@ impl Follower {
         let seconds = Box::new(reader.seconds(&registry));
         let events = Box::new(reader.events());
         let tally = reader.tally(metrics);
-        Ok(Follower { reader, registry, seconds, events, ahead: None, tally })
+        Ok(Follower { reader, registry, seconds, events, ahead: None, tally, judge })
     }
 
     /// The run's header.
@@ -119,9 +125,10 @@ impl Follower {
         Some(event)
     }
 
-    /// The summary of what was read so far. Thresholds of languages that judge themselves come with [`Follower::end`].
+    /// The summary of what was read so far.
     pub fn summary(&mut self) -> Summary {
-        self.tally.summary()
+        let summary = self.tally.summary();
+        self.judged(summary, RunState::Running)
     }
 
     /// The summary of a run that is over, and all read.
@@ -132,6 +139,14 @@ impl Follower {
         let mut reader = Reader::open(&self.reader.path)?;
         reader.naming = self.reader.naming;
         self.reader = reader;
-        Ok(self.reader.concluded(&mut self.tally))
+        let summary = self.reader.concluded(&mut self.tally);
+        Ok(if self.reader.has_end() { summary } else { self.judged(summary, RunState::CutOff) })
+    }
+
+    fn judged(&mut self, summary: Summary, state: RunState) -> Summary {
+        match self.header().language {
+            Some(_) => (self.judge)(&self.reader, &mut self.tally.metrics, summary, state),
+            None => summary,
+        }
     }
 }

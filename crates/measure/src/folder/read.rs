@@ -68,6 +68,11 @@ impl Reader {
         &self.header
     }
 
+    /// Whether the run's end is in the folder.
+    pub fn has_end(&self) -> bool {
+        self.end.is_some()
+    }
+
     /// Every complete second of the run, in order; its metrics are entered into the registry. Of a run under way, more
     /// may come after the last one: ask again.
     pub fn seconds(&self, registry: &Arc<Registry>) -> impl Iterator<Item = Snapshot> + Send + use<> {

@@ -3,7 +3,7 @@
 //! | member | what it holds |
 //! |---|---|
 //! | `second`, `at_ns`, `interval_ns` | which second, its end from the run's start, how long it was |
-//! | `names` | new series, by number: `metric`, `kind`, `unit`, `tags`, of samples `first_ns` and `parts` |
+//! | `names` | new series, by number: `metric`, `kind`, `unit`, `tags`; of samples `first_ns`, `parts`, `breakdown` |
 //! | `counts` | `[number, n]`: the engine's counts of the second, without zeros |
 //! | `samples` | `[number, value]`: metrics by name, see below |
 //! | `ledger` | the ledger's counts so far, where the run tracks delivery |
@@ -69,6 +69,9 @@ struct Name {
     unit: Unit,
     #[serde(default, skip_serializing_if = "TagSet::is_empty")]
     tags: TagSet,
+    /// Further tags that its metric is broken down by.
+    #[serde(default, skip_serializing_if = "TagSet::is_empty")]
+    breakdown: TagSet,
     /// When its first sample came.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     first_ns: Option<i64>,
@@ -158,9 +161,9 @@ impl Encoder {
         let number = self.next_number();
         let (metric, tags) = count.name(header);
         let (metric, kind, unit) = (metric.to_owned(), Kind::Counter, Unit::Number);
-        let (scope, partial) = (Scope::Whole, false);
-        names
-            .push((number, Name { metric, kind, unit, tags, first_ns: None, parts: vec![], scope, partial }));
+        let (breakdown, scope) = (TagSet::default(), Scope::Whole);
+        let (first_ns, parts, partial) = (None, vec![], false);
+        names.push((number, Name { metric, kind, unit, tags, breakdown, first_ns, parts, scope, partial }));
         self.counts.insert(count, number);
         number
     }
@@ -181,6 +184,7 @@ impl Encoder {
             kind: series.of.kind,
             unit: series.of.unit,
             tags: series.tags.clone(),
+            breakdown: series.breakdown.clone(),
             first_ns: Some(first.0),
             parts: parts.collect(),
             scope: series.of.scope,
@@ -279,6 +283,7 @@ impl Decoder {
                     of: self.registry.metric(metric),
                     submetrics: parts.collect::<Option<_>>()?,
                     tags: name.tags.clone(),
+                    breakdown: name.breakdown.clone(),
                 });
                 self.series.insert(number, Arc::clone(&series));
                 series

@@ -188,7 +188,13 @@ pub(super) fn enter_reported(event: &Value, registry: &Registry, snapshot: &mut 
         };
         let Ok(metric) = registry.add(name, aggregate.kind(), unit) else { continue };
         let of = registry.metric(metric);
-        let series = Arc::new(Series { metric, of, submetrics: Box::default(), tags: TagSet::default() });
+        let series = Arc::new(Series {
+            metric,
+            of,
+            submetrics: Box::default(),
+            tags: TagSet::default(),
+            breakdown: TagSet::default(),
+        });
         snapshot.metrics.series.push(Observed { series, first: At(0), aggregate });
     }
     snapshot.metrics.left_out = event.get("left_out").and_then(Value::as_u64).unwrap_or(0);

@@ -178,7 +178,8 @@ impl Framer {
         let known = self.registry.submetrics();
         let parts = series.submetrics.iter().filter_map(|part| known.get(part.place));
         let parts = parts.flat_map(|part| part.tags.iter());
-        let all = parts.map(|(name, value)| (name.as_str(), value.as_str())).chain(series.tags.iter());
+        let own = series.tags.iter().chain(series.breakdown.iter());
+        let all = parts.map(|(name, value)| (name.as_str(), value.as_str())).chain(own);
         let tags = TagSet::of(&all.collect::<Vec<_>>());
         let of = &series.of;
         let number = self.number(&of.name, of.kind, unit_of(of.kind, of.unit), &tags);

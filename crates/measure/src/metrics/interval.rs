@@ -18,6 +18,11 @@ pub struct Series {
     pub submetrics: Box<[Part]>,
     /// The tags that make it.
     pub tags: TagSet,
+    /// Further tags that its metric is broken down by, for whoever reads the run second by second: a [`MetricStore`]
+    /// does not look at them.
+    ///
+    /// [`MetricStore`]: super::MetricStore
+    pub breakdown: TagSet,
 }
 
 /// A sub-metric that a series is a part of.
@@ -32,7 +37,7 @@ pub struct Part {
 impl Series {
     /// Whether it is told from its metric by nothing.
     pub(super) fn is_plain(&self) -> bool {
-        self.submetrics.is_empty() && self.tags.is_empty()
+        self.submetrics.is_empty() && self.tags.is_empty() && self.breakdown.is_empty()
     }
 }
 

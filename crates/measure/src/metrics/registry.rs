@@ -1,7 +1,9 @@
 //! The metrics of a run by name.
 
+use super::breakdown::{Place, ToldApart};
 use super::series_name::{Unnamed, tags_of};
-use super::{Kind, MetricId, Part, TagSet, Unit};
+use super::{Breakdown, Kind, MetricId, Part, TagSet, Unit};
+use crate::secrets::{self, MASK};
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -91,6 +93,9 @@ struct Known {
     metrics: Vec<Metric>,
     by_name: HashMap<Arc<str>, MetricId>,
     submetrics: Vec<Submetric>,
+    told_apart: ToldApart,
+    /// Values that no tag of a breakdown may show.
+    secrets: Vec<String>,
 }
 
 /// What a metric must be.
@@ -117,6 +122,14 @@ impl Known {
             Ok(id)
         })
     }
+
+    fn without_secrets(&self, tags: &TagSet) -> TagSet {
+        tags.map(|name, value| {
+            let shown = if secrets::is_secret(name) { MASK.to_owned() } else { secrets::masked(value) };
+            let shown = self.secrets.iter().fold(shown, |shown, secret| shown.replace(secret.as_str(), MASK));
+            (shown != value).then_some(shown)
+        })
+    }
 }
 
 impl Registry {
@@ -133,7 +146,8 @@ impl Registry {
             .collect();
         let by_name =
             metrics.iter().zip(0..).map(|(metric, id)| (metric.name.clone(), MetricId(id))).collect();
-        Registry(RwLock::new(Known { metrics, by_name, submetrics: Vec::new() }))
+        let (submetrics, told_apart, secrets) = (Vec::new(), ToldApart::default(), Vec::new());
+        Registry(RwLock::new(Known { metrics, by_name, submetrics, told_apart, secrets }))
     }
 
     /// A metric of the script's own; the same one again when it is asked for again.
@@ -235,6 +249,30 @@ impl Registry {
     /// The sub-metrics that a sample of a metric with these tags belongs to.
     pub fn parts(&self, metric: MetricId, tags: &TagSet) -> Box<[Part]> {
         matching(&self.read().submetrics, metric, tags)
+    }
+
+    /// Lets no tag of a breakdown show this value from now on. Whatever its name or its looks say is secret is masked
+    /// anyway: these tags are kept in the run folder, most of them addresses.
+    pub fn keep_secret(&self, value: &str) {
+        let is_known = |known: &Known| known.secrets.iter().any(|secret| secret == value);
+        if !value.is_empty() && !is_known(&self.read()) {
+            self.0.write().unwrap_or_else(PoisonError::into_inner).secrets.push(value.to_owned());
+        }
+    }
+
+    /// The tags that samples with `tags` are broken down by.
+    pub(super) fn broken_down(&self, tags: &TagSet, rule: &Breakdown) -> TagSet {
+        // Bound first: a lock in the head of a match would be held in its arms.
+        let place = {
+            let known = self.read();
+            known.told_apart.place(known.without_secrets(tags), rule.name, rule.coarse)
+        };
+        if let Place::Known(tags) = place {
+            return tags;
+        }
+        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let place = known.told_apart.place(known.without_secrets(tags), rule.name, rule.coarse);
+        known.told_apart.enter(place)
     }
 
     fn read(&self) -> std::sync::RwLockReadGuard<'_, Known> {

@@ -19,12 +19,26 @@ pub const SERIES_MAX: usize = 20_000;
 /// The tags that make series of a metric: samples that differ in other tags count together.
 pub type SeriesTags = fn(MetricId) -> &'static [&'static str];
 
+/// Which metrics are broken down, and by which tags: all but those left out here and those that make series anyway.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Breakdown {
+    /// The metrics.
+    pub metrics: &'static [MetricId],
+    /// Tags that break nothing down: they say nothing new, or are of ever new values.
+    pub without: &'static [&'static str],
+    /// The tag that names what was done. Beyond the limit of sets its value is [`OTHER`](super::OTHER).
+    pub name: &'static str,
+    /// Tags of few values, which are kept beyond the limit of sets.
+    pub coarse: &'static [&'static str],
+}
+
 /// The samples of one thread since the last [`Sampler::take`]. The collector has one of its own for what it observes
 /// itself.
 #[derive(Debug)]
 pub struct Sampler {
     registry: Arc<Registry>,
     series_tags: SeriesTags,
+    breakdown: Breakdown,
     interner: Rc<Interner>,
     cells: Vec<Cell>,
     by_series: HashMap<Arc<Series>, u32>,
@@ -70,6 +84,7 @@ impl Sampler {
         Sampler {
             registry,
             series_tags,
+            breakdown: Breakdown::default(),
             interner: Interner::new(wanted),
             cells: Vec::new(),
             by_series: HashMap::new(),
@@ -78,6 +93,12 @@ impl Sampler {
             samples: keep_samples.then(Vec::new),
             untold: 0,
         }
+    }
+
+    /// The same sampler, which breaks metrics down as well.
+    #[must_use]
+    pub fn breaking_down(self, breakdown: Breakdown) -> Sampler {
+        Sampler { breakdown, ..self }
     }
 
     /// The metrics it samples.
@@ -127,11 +148,14 @@ impl Sampler {
         let set = &tags.node.set;
         let telling = set.only((self.series_tags)(metric));
         let of = self.registry.metric(metric);
-        let mut series = Series { metric, of, submetrics: self.matching(metric, set), tags: telling };
+        let breakdown = self.broken_down(metric, set);
+        let submetrics = self.matching(metric, set);
+        let mut series = Series { metric, of, submetrics, tags: telling, breakdown };
         let mut known = self.find(&series);
-        if known.is_none() && !series.tags.is_empty() && self.cells.len() >= SERIES_MAX {
+        let is_told_apart = !series.tags.is_empty() || !series.breakdown.is_empty();
+        if known.is_none() && is_told_apart && self.cells.len() >= SERIES_MAX {
             self.untold += 1;
-            series.tags = TagSet::default();
+            (series.tags, series.breakdown) = Default::default();
             known = self.find(&series);
         }
         let index = known.unwrap_or_else(|| self.begin(series, at));
@@ -158,6 +182,15 @@ impl Sampler {
             self.by_series.insert(series, index);
         }
         index
+    }
+
+    /// The tags that a sample of this metric is broken down by, beside those that make series of it.
+    fn broken_down(&self, metric: MetricId, set: &TagSet) -> TagSet {
+        if !self.breakdown.metrics.contains(&metric) {
+            return TagSet::default();
+        }
+        let tags = set.but(self.breakdown.without).but((self.series_tags)(metric));
+        self.registry.broken_down(&tags.valued(), &self.breakdown)
     }
 
     /// The sub-metrics a sample with these tags belongs to.

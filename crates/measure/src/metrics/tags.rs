@@ -98,6 +98,37 @@ impl TagSet {
         TagSet(self.0.iter().filter(|(name, _)| names.contains(&&**name)).cloned().collect())
     }
 
+    /// The tags without those with these names.
+    pub(super) fn but(&self, names: &[&str]) -> TagSet {
+        TagSet(self.0.iter().filter(|(name, _)| !names.contains(&&**name)).cloned().collect())
+    }
+
+    /// The tags that have a value.
+    pub(super) fn valued(&self) -> TagSet {
+        TagSet(self.0.iter().filter(|(_, value)| !value.is_empty()).cloned().collect())
+    }
+
+    /// The same tags with another value for each of which one is given back.
+    pub(super) fn map(&self, value: impl Fn(&str, &str) -> Option<String>) -> TagSet {
+        let mapped = self.0.iter().map(|(name, old)| {
+            let kept = value(name, old).map_or_else(|| Arc::clone(old), Arc::from);
+            (Arc::clone(name), kept)
+        });
+        TagSet(mapped.collect())
+    }
+
+    /// These tags and one more, which is none of them.
+    pub(super) fn and(&self, name: &str, value: &str) -> TagSet {
+        let mut all: Vec<_> = self.0.iter().cloned().chain([(Arc::from(name), Arc::from(value))]).collect();
+        all.sort_unstable();
+        TagSet(all.into())
+    }
+
+    /// All, to be kept.
+    pub(super) fn shares(&self) -> impl Iterator<Item = (&Arc<str>, &Arc<str>)> {
+        self.0.iter().map(|(name, value)| (name, value))
+    }
+
     /// The value of a tag, to be kept.
     pub fn shared(&self, name: &str) -> Option<&Arc<str>> {
         self.0.iter().find(|(known, _)| **known == *name).map(|(_, value)| value)

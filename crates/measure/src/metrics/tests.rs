@@ -1,6 +1,7 @@
 //! Samples in, values out; percentiles and sums to the last digit as
 //! <https://github.com/grafana/k6/releases/tag/v2.2.0> has them.
 
+mod breakdown;
 mod names;
 mod sums;
 mod tagged;

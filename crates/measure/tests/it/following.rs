@@ -16,7 +16,7 @@ const SECOND: i64 = 1_000_000_000;
 const MS: i64 = 1_000_000;
 
 fn follow(path: &Path) -> Follower {
-    Follower::open(path, Naming::PATHS, |_| MetricStore::default()).unwrap()
+    Follower::open(path, Naming::PATHS, |_| MetricStore::default(), |_, _, summary, _| summary).unwrap()
 }
 
 /// A run that is written second by second.

@@ -3,6 +3,7 @@
 
 mod console;
 mod fixture;
+mod long_run;
 mod matrix;
 mod schema;
 mod sinks;

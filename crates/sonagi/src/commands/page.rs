@@ -2,12 +2,11 @@
 
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::page::{self, Server, Subject};
+use crate::page::{self, Listen, Server, Subject};
 use crate::signals;
 use crate::terminal::Terminal;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use sonagi_measure::folder::RUN;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 pub(super) const NAME: &str = "page";
@@ -33,10 +32,10 @@ pub(super) fn define() -> Command {
 
 pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
     let folder = matches.get_one::<PathBuf>("folder").expect("it has a default");
-    let address = matches.get_one::<SocketAddr>("listen").expect("it has a default");
+    let address = matches.get_one::<Listen>("listen").expect("it has a default");
     let (library, subject) = subject(folder)?;
     let stop_requests = signals::listen(*terminal, || {}, || {})?;
-    let server = Server::start(*address, &library, subject)?;
+    let server = Server::start(address, &library, subject)?;
     if matches.get_flag("open") {
         page::open(&server.url());
     }

@@ -11,6 +11,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::Value;
 use sonagi_artillery::names;
 use sonagi_artillery::report::Periods;
+use sonagi_k6::summary::Recorded;
 use sonagi_measure::folder::{self, RUN, ReadError, Reader};
 use sonagi_measure::summary::Summary;
 use sonagi_report::Matrix;
@@ -78,7 +79,7 @@ pub(super) fn define() -> Command {
 pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
     let folder = matches.get_one::<PathBuf>("folder").expect("clap requires it");
     if let Some(runs) = matrix::read(folder) {
-        return compare(&runs?, matches, terminal);
+        return compare(folder, &runs?, matches, terminal);
     }
     if let Some(runs) = runs_in(folder) {
         return list(&runs, matches, terminal);
@@ -86,9 +87,12 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     if matches.get_flag("csv") {
         return table(folder, matches, terminal);
     }
-    let summary = match folder.is_file() {
-        true => of_report(folder)?,
-        false => folder::read(folder, names::NAMING).map_err(|error| unread(folder, &error))?,
+    let is_file = folder.is_file();
+    let own = if is_file { None } else { sonagi_k6::summary::recorded(&open(folder)?) };
+    let summary = match &own {
+        Some(recorded) => recorded.record.clone(),
+        None if is_file => of_report(folder)?,
+        None => folder::read(folder, names::NAMING).map_err(|error| unread(folder, &error))?,
     };
     let written = matches.get_one::<PathBuf>("output").map_or(Ok(()), |path| match is_page(path) {
         true => page(path, folder, terminal),
@@ -96,7 +100,9 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     });
     if matches.get_flag("json") {
         terminal.print(&sonagi_report::json::summary(&summary))?;
-    } else if matches.contains_id("summary") || folder.is_file() || !in_own_words(folder, terminal)? {
+    } else if let Some(recorded) = own.filter(|_| !matches.contains_id("summary")) {
+        print_own(&recorded, terminal)?;
+    } else {
         Vocabulary::of(matches).print(&summary, terminal)?;
     }
     if let Some(plot) = matches.get_flag("plot").then(|| page::plotted(folder, terminal)).flatten() {
@@ -113,17 +119,15 @@ fn unread(folder: &Path, error: &ReadError) -> Error {
     Error::could_not(format_args!("cannot read the run folder {}: {error}", folder.display()))
 }
 
-/// Prints the summary that the run's language has of its own; whether there is one.
-fn in_own_words(folder: &Path, terminal: &Terminal) -> Result<bool, Error> {
-    let Some(recorded) = sonagi_k6::summary::recorded(&open(folder)?) else { return Ok(false) };
+/// Prints the summary that a k6 script's run has of its own.
+fn print_own(recorded: &Recorded, terminal: &Terminal) -> Result<(), Error> {
     if recorded.is_handled {
         terminal.say("notice: the script's handleSummary() is not called again; this is k6's own summary");
     }
     if recorded.is_cut_off {
         terminal.print(&format!("\n{CUT_OFF}\n"))?;
     }
-    terminal.print(&format!("\n{}\n", recorded.summary.text(terminal.colour)))?;
-    Ok(true)
+    terminal.print(&format!("\n{}\n", recorded.summary.text(terminal.colour)))
 }
 
 /// Writes every second as a row.
@@ -152,7 +156,7 @@ fn page(path: &Path, folder: &Path, terminal: &Terminal) -> Result<(), Error> {
         let what = "a report file has no seconds to make a page of";
         return Err(Error::could_not(format_args!("{what}\nhint: name the run folder")));
     }
-    let written = page::write(folder, path)?;
+    let written = page::write(folder, path, false)?;
     terminal.say(&format!("page        {}", written.display()));
     Ok(())
 }
@@ -243,7 +247,7 @@ fn again(folder: &Path, summary: &Summary) -> Result<Value, Error> {
 }
 
 /// Prints a matrix's runs side by side again.
-fn compare(runs: &Matrix, matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
+fn compare(folder: &Path, runs: &Matrix, matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
     let is_of_one = matches.get_flag("csv") || matches.contains_id("output");
     if is_of_one || Vocabulary::of(matches) == Vocabulary::Artillery {
         let what =
@@ -253,6 +257,12 @@ fn compare(runs: &Matrix, matches: &ArgMatches, terminal: &Terminal) -> Result<E
     match matches.get_flag("json") {
         true => terminal.print(&runs.document())?,
         false => terminal.print(&runs.console(terminal.columns, terminal.colour))?,
+    }
+    if matches.get_flag("plot") {
+        for run in &runs.runs {
+            let plot = matrix::folder_of(folder, run).and_then(|folder| page::plotted(&folder, terminal));
+            plot.map_or(Ok(()), |plot| terminal.print(&format!("\n{}\n{plot}", run.label())))?;
+        }
     }
     Ok(Exit::Pass)
 }

@@ -84,14 +84,13 @@ impl GivenFlags {
         let environment = |name: &str| std::env::var(name).ok();
         let dashboard = Dashboard::asked(&self.outs(), environment)?.map(|it| it.wish()).transpose()?;
         let mut wish = dashboard.unwrap_or_default();
-        let page = self.one("page");
-        if let Some(when) = &page {
-            if !["run", "keep"].contains(&when.as_str()) {
-                return Err(format!("--page takes run or keep; got `{when}`"));
-            }
-            let listen = self.one("page-listen").unwrap_or_else(|| page::USUAL.to_owned());
-            wish.served = Some(page::address(&listen)?);
-            wish.keep = when == "keep";
+        let (page, listen) = (self.one("page"), self.one("page-listen"));
+        if let Some(when) = page.as_ref().filter(|when| !["run", "keep"].contains(&when.as_str())) {
+            return Err(format!("--page takes run or keep; got `{when}`"));
+        }
+        if page.is_some() || listen.is_some() {
+            wish.served = Some(page::address(listen.as_deref().unwrap_or(page::USUAL))?);
+            wish.keep = page.is_some_and(|when| when == "keep");
         }
         wish.file = self.one("report").map(PathBuf::from).or(wish.file);
         wish.plot = self.has("plot");

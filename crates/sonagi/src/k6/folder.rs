@@ -1,12 +1,15 @@
 //! The run folder of a k6 test, if `--runs` asks for one: like k6, we leave no file that nobody named.
 
 use super::flags::GivenFlags;
+use crate::invocation;
 use crate::page::Pages;
 use crate::queued_sink::QueuedSink;
+use crate::run_events::pass;
 use crate::runs;
 use crate::signals::StopRequests;
 use crate::terminal::Terminal;
 use sonagi_engine::RunEvent;
+use sonagi_measure::totals::ScriptFile;
 use sonagi_report::Sinks;
 use sonagi_report::sink::{self, Trouble};
 use std::path::{Path, PathBuf};
@@ -18,13 +21,20 @@ pub(super) struct TestFolder {
     path: Option<PathBuf>,
     terminal: Terminal,
     pages: Pages,
+    script: ScriptFile,
     /// Whether anything was written.
     has_begun: bool,
 }
 
 impl TestFolder {
-    /// Reserves the folder that `--runs` asks for, or that a page is made of.
-    pub(super) fn wanted(given: &GivenFlags, terminal: &Terminal) -> Result<TestFolder, String> {
+    /// Reserves the folder that `--runs` asks for, or that a page is made of; `source` is the script's text, and `stop`
+    /// ends the test gracefully.
+    pub(super) fn wanted(
+        given: &GivenFlags,
+        source: &[u8],
+        terminal: &Terminal,
+        stop: impl FnOnce() + Send + 'static,
+    ) -> Result<TestFolder, String> {
         let wish = given.pages()?;
         let pages = Pages::start(wish, given.one("runs").map(PathBuf::from), terminal);
         let pages = pages.map_err(|error| error.to_string())?;
@@ -39,10 +49,11 @@ impl TestFolder {
         let path = folder.as_ref().map(|folder| folder.path().to_owned());
         let mut sinks = Sinks::new();
         if let Some(folder) = folder {
-            pages.begin(folder.path());
+            pages.begin(folder.path(), stop);
             sinks.add(QueuedSink::start(folder).map_err(|error| error.to_string())?);
         }
-        Ok(TestFolder { sinks, path, terminal: *terminal, pages, has_begun: false })
+        let script = invocation::script(&given.script, source);
+        Ok(TestFolder { sinks, path, terminal: *terminal, pages, script, has_begun: false })
     }
 
     /// Records an event. The test goes on after an error of the disk, which is reported once.
@@ -53,21 +64,24 @@ impl TestFolder {
             let warning = "the test goes on, but its record may be incomplete";
             terminal.say(&format!("warning: {sink}: {error}; {warning}"));
         };
-        self.sinks.each(|sink| runs::pass(sink, event), warn);
+        let script = Some(&self.script);
+        self.sinks.each(|sink| pass(sink, event, script), warn);
     }
 
     /// Prints the folder's path, and how to look at it; whether all outputs hold the whole test. An empty folder is
     /// removed.
     pub(super) fn finish(&mut self, is_quiet: bool) -> bool {
         let Some(path) = &self.path else { return true };
+        self.pages.over();
         let mut missed: Vec<_> = self.sinks.incomplete().map(runs::incomplete).into_iter().collect();
+        self.pages.settle();
         if !self.has_begun {
             let _ = std::fs::remove_dir(path);
         } else {
             if !is_quiet && !self.pages.is_temporary() {
                 self.terminal.say(&format!("run folder  {0}\nsee it      sonagi page {0}", path.display()));
             }
-            missed.extend(self.pages.end(path, true).err());
+            missed.extend(self.pages.write(path, true).err());
         }
         missed.iter().for_each(|why| self.terminal.say(&why.to_string()));
         missed.is_empty()

@@ -110,7 +110,9 @@ fn run(asked: Asked, given: &GivenFlags, mut log: TestLog, terminal: &Terminal) 
         Err(error) => return refused(&mut log, Exit::Other, &error.to_string()),
     };
     let is_quiet = given.has("quiet");
-    let mut folder = match TestFolder::wanted(given, terminal) {
+    let asks = Arc::clone(&abort);
+    let stop = move || asks.ask(Reason::Request);
+    let mut folder = match TestFolder::wanted(given, &asked.source, terminal, stop) {
         Ok(folder) => folder,
         Err(why) => return refused(&mut log, Exit::Other, &why),
     };

@@ -3,20 +3,33 @@
 use crate::destination::Destination;
 use crate::error::Error;
 use crate::languages::LANGUAGES;
+use serde_json::Value;
 use sonagi_measure::folder::header;
 use sonagi_report::html;
+use sonagi_report::lines::Line;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
-/// Writes the page of the run in `folder` to a file, or into a folder; returns where it is.
-pub(crate) fn write(folder: &Path, named: &Path) -> Result<PathBuf, Error> {
+/// Writes the page of the run in `folder` to a file, or into a folder; returns where it is. The page does not tell of a
+/// folder that is temporary.
+pub(crate) fn write(folder: &Path, named: &Path, is_temporary: bool) -> Result<PathBuf, Error> {
     let unread =
         |error| Error::could_not(format_args!("cannot read the run folder {}: {error}", folder.display()));
     let started = header(folder).map_err(unread)?.started;
-    let lines = html::lines(folder, &id(folder), &LANGUAGES).map_err(unread)?;
+    let mut lines = html::lines(folder, &id(folder), &LANGUAGES).map_err(unread)?;
+    if is_temporary {
+        lines.iter_mut().for_each(forget_folder);
+    }
     let destination = Destination::of_page(named, &started)?;
     destination.fill(|file| html::write(&lines, BufWriter::new(file)))?;
     Ok(destination.path().to_owned())
+}
+
+/// Takes out of a line where the run's folder is, for one that is gone when somebody looks for it.
+pub(super) fn forget_folder(line: &mut Line) {
+    if let Line::Summary(summary) = line {
+        summary["run_folder"] = Value::Null;
+    }
 }
 
 /// A run's name in pages: its folder's.

@@ -1,18 +1,27 @@
 //! What a command line says of the page: `--page`, `--page-listen`, `--report`, and k6's dashboard.
 
 use clap::builder::PossibleValue;
+use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 
 /// Where pages are served unless told otherwise.
 pub(crate) const USUAL: &str = "127.0.0.1:5665";
 
+/// Where pages are served.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Listen {
+    pub(crate) address: SocketAddr,
+    /// The name that the user gave for it, if it was no number.
+    pub(crate) name: Option<String>,
+}
+
 /// The pages that a command wants of its runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PageWish {
     /// Where to serve while runs go on.
-    pub(crate) served: Option<SocketAddr>,
+    pub(crate) served: Option<Listen>,
     /// Whether to go on serving when they are over.
     pub(crate) keep: bool,
     /// Whether to open it in a browser.
@@ -37,7 +46,8 @@ pub(crate) fn arguments() -> [Arg; 4] {
                 PossibleValue::new("keep").help("also after them, until Ctrl-C"),
             ])
             .help("Show the runs live on a page in the browser"),
-        listen_argument("page-listen"),
+        listen_argument("page-listen")
+            .help("Serve the page there, also without --page; if the port is taken, on the next free one"),
         Arg::new("report")
             .long("report")
             .value_name("FILE")
@@ -65,8 +75,10 @@ impl PageWish {
     /// The wishes of the flags of [`arguments`].
     pub(crate) fn of(matches: &ArgMatches) -> PageWish {
         let page = matches.get_one::<String>("page");
+        let is_address_given = matches.value_source("page-listen") == Some(ValueSource::CommandLine);
+        let is_served = page.is_some() || is_address_given;
         PageWish {
-            served: page.and_then(|_| matches.get_one::<SocketAddr>("page-listen").copied()),
+            served: matches.get_one::<Listen>("page-listen").filter(|_| is_served).cloned(),
             keep: page.is_some_and(|when| when == "keep"),
             open: false,
             file: matches.get_one::<PathBuf>("report").cloned(),
@@ -81,7 +93,7 @@ impl PageWish {
 }
 
 /// `127.0.0.1:5665`, `:5665`, `5665` or `localhost`.
-pub(crate) fn address(text: &str) -> Result<SocketAddr, String> {
+pub(crate) fn address(text: &str) -> Result<Listen, String> {
     let (host, port) = match text.rsplit_once(':') {
         Some((host, port)) if !port.ends_with(']') => (host, port),
         _ if text.parse::<u16>().is_ok() => ("", text),
@@ -91,14 +103,20 @@ pub(crate) fn address(text: &str) -> Result<SocketAddr, String> {
     let host = if host.is_empty() { "127.0.0.1" } else { host.trim_start_matches('[').trim_end_matches(']') };
     let port = port.parse().map_err(|_| rule())?;
     let mut found = (host, port).to_socket_addrs().map_err(|_| rule())?;
-    found.next().ok_or_else(rule)
+    let address = found.next().ok_or_else(rule)?;
+    let is_name = host.parse::<IpAddr>().is_err() && !host.eq_ignore_ascii_case("localhost");
+    Ok(Listen { address, name: is_name.then(|| host.to_ascii_lowercase()) })
 }
+
+/// k6's port for no server.
+const EXPORT_ALONE: &str = "-1";
 
 /// k6's web dashboard, as `--out web-dashboard=…` and `K6_WEB_DASHBOARD_…` ask for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Dashboard {
     host: String,
-    port: i64,
+    /// None: the export alone.
+    port: Option<u16>,
     open: bool,
     export: Option<PathBuf>,
 }
@@ -132,11 +150,20 @@ impl Dashboard {
             return Ok(None);
         }
         let number = |text: &str| {
-            text.parse().map_err(|_| format!("the port of {} is a number; got `{text}`", Dashboard::OUT))
+            match text {
+            EXPORT_ALONE => Ok(None),
+            port => port.parse().map(Some).map_err(|_| {
+                let (out, rule) = (Dashboard::OUT, "a number from 0 to 65535");
+                format!(
+                    "the port of {out} is {rule}; got `{text}`\nhint: {EXPORT_ALONE} serves nothing and only writes \
+                     the export; 0 takes any free port"
+                )
+            }),
+        }
         };
         let mut dashboard = Dashboard {
             host: of("_HOST").unwrap_or_default(),
-            port: of("_PORT").map_or(Ok(5665), |port| number(&port))?,
+            port: of("_PORT").map_or(Ok(Some(5665)), |port| number(&port))?,
             open: of("_OPEN").is_some_and(|value| is_true(&value)),
             export: of("_EXPORT").or_else(|| of("_REPORT")).map(PathBuf::from),
         };
@@ -158,11 +185,7 @@ impl Dashboard {
 
     /// The page that it is here. k6's goes on while a page is open; ours ends with the test unless asked to stay.
     pub(crate) fn wish(&self) -> Result<PageWish, String> {
-        let served = match u16::try_from(self.port) {
-            Ok(port) => Some(address(&format!("{}:{port}", self.host))?),
-            // k6's way to have the export alone.
-            Err(_) => None,
-        };
+        let served = self.port.map(|port| address(&format!("{}:{port}", self.host))).transpose()?;
         Ok(PageWish { served, open: self.open, file: self.export.clone(), ..PageWish::default() })
     }
 }
@@ -173,13 +196,32 @@ mod tests {
 
     #[test]
     fn an_address_may_leave_out_what_is_usual() {
-        let read = |text: &str| address(text).map(|address| address.to_string());
+        let read = |text: &str| address(text).map(|listen| listen.address.to_string());
         assert_eq!(read("127.0.0.1:80").unwrap(), "127.0.0.1:80");
         assert_eq!(read(":7000").unwrap(), "127.0.0.1:7000");
         assert_eq!(read("7000").unwrap(), "127.0.0.1:7000");
         assert_eq!(read("0.0.0.0").unwrap(), "0.0.0.0:5665");
         assert_eq!(read("[::1]:7000").unwrap(), "[::1]:7000");
         assert!(read("127.0.0.1:http").is_err());
+        let name = |text: &str| address(text).unwrap().name;
+        assert_eq!(
+            [name("127.0.0.1:80"), name("[::1]:80"), name("localhost"), name("80")],
+            [None, None, None, None]
+        );
+        // As good as a name: no browser knows that it is a number.
+        assert_eq!(name("127.1:80").as_deref(), Some("127.1"));
+    }
+
+    #[test]
+    fn an_address_alone_serves_the_page() {
+        let of = |arguments: &[&str]| {
+            let command = clap::Command::new("run").args(super::arguments());
+            let wish = PageWish::of(&command.try_get_matches_from([&["run"], arguments].concat()).unwrap());
+            (wish.served.map(|listen| listen.address.to_string()), wish.keep)
+        };
+        assert_eq!(of(&[]), (None, false));
+        assert_eq!(of(&["--page-listen=:7000"]), (Some("127.0.0.1:7000".to_owned()), false));
+        assert_eq!(of(&["--page=keep"]), (Some(USUAL.to_owned()), true));
     }
 
     #[test]
@@ -191,7 +233,7 @@ mod tests {
             };
             Dashboard::asked(&outs, of).map(|dashboard| dashboard.map(|it| it.wish().unwrap()))
         };
-        let at = |address: &str| Some(address.parse().unwrap());
+        let at = |address: &str| Some(Listen { address: address.parse().unwrap(), name: None });
         assert_eq!(asked(&["json"], &[]), Ok(None));
         assert_eq!(asked(&[], &[("K6_WEB_DASHBOARD", "false"), ("K6_WEB_DASHBOARD_PORT", "1")]), Ok(None));
         let usual = PageWish { served: at("127.0.0.1:5665"), ..PageWish::default() };
@@ -217,6 +259,14 @@ mod tests {
         assert_eq!(asked(&[], &variables), Ok(Some(other)));
         let export_alone = PageWish { file: Some(PathBuf::from("r.html")), ..PageWish::default() };
         assert_eq!(asked(&["web-dashboard=port=-1&export=r.html"], &[]), Ok(Some(export_alone)));
+        for port in ["70000", "-2", "http"] {
+            let why = asked(&[&format!("web-dashboard=port={port}")], &[]).unwrap_err();
+            assert!(why.contains(&format!("got `{port}`\nhint: -1 serves nothing")), "{why}");
+            assert_eq!(
+                asked(&[], &[("K6_WEB_DASHBOARD", "true"), ("K6_WEB_DASHBOARD_PORT", port)]),
+                Err(why)
+            );
+        }
         assert!(asked(&["web-dashboard=colour=red"], &[]).unwrap_err().contains("no setting `colour`"));
     }
 }

@@ -1,14 +1,114 @@
 //! A folder of runs as a table: what each `run.json` says, without reading seconds.
+//!
+//! Viewers ask again every few seconds, and a `run.json` may have megabytes. So the folder is looked through once for
+//! all of them and at most once a second, and of a run that is over its file is read again only when it has changed.
 
 use super::file::id;
 use crate::matrix;
+use bytes::Bytes;
 use serde_json::{Map, Value, json};
 use sonagi_measure::folder::{RUN, RunState};
 use sonagi_report::lines::without_secrets;
+use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+use tokio::sync::Mutex;
 
 /// Limit on the runs that are listed.
 const LISTED: usize = 2_000;
+/// How often the folder is looked through, at most.
+const LOOKED_EVERY: Duration = Duration::from_secs(1);
+
+/// The table of a folder's runs, for all who ask for it.
+pub(super) struct Library {
+    folder: PathBuf,
+    table: Arc<Mutex<Table>>,
+}
+
+impl Library {
+    pub(super) fn new(folder: PathBuf) -> Library {
+        Library { folder, table: Arc::default() }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The table as a JSON document; `only` these runs, if they are named.
+    pub(super) async fn document(&self, only: Option<Vec<String>>) -> Bytes {
+        // Held while the folder is looked through: whoever asks meanwhile gets the same answer.
+        let mut table = Arc::clone(&self.table).lock_owned().await;
+        if let Some(document) = table.recent(Instant::now()) {
+            return document;
+        }
+        let folder = self.folder.clone();
+        let looked = tokio::task::spawn_blocking(move || table.look(&folder, only.as_deref()));
+        looked.await.unwrap_or_default()
+    }
+}
+
+/// What is known of the runs.
+#[derive(Default)]
+struct Table {
+    document: Bytes,
+    /// When the folder was looked through for it.
+    looked: Option<Instant>,
+    /// The rows of runs that are over, by id.
+    over: HashMap<String, Over>,
+}
+
+/// The row of a run that is over, and which `run.json` it is of.
+struct Over {
+    file: (SystemTime, u64),
+    row: Value,
+}
+
+impl Table {
+    fn recent(&self, now: Instant) -> Option<Bytes> {
+        let is_recent = |looked: Instant| now.saturating_duration_since(looked) < LOOKED_EVERY;
+        self.looked.is_some_and(is_recent).then(|| self.document.clone())
+    }
+
+    /// Looks through the folder.
+    fn look(&mut self, library: &Path, only: Option<&[String]>) -> Bytes {
+        let rows = self.rows(library, only);
+        self.document = json!({ "runs": rows }).to_string().into();
+        self.looked = Some(Instant::now());
+        self.document.clone()
+    }
+
+    /// The rows of all runs, newest first: names begin with their time.
+    fn rows(&mut self, library: &Path, only: Option<&[String]>) -> Vec<Value> {
+        let mut runs = match only {
+            Some(ids) => {
+                let found = |id: &String| Some((id.clone(), folder(library, id)?));
+                ids.iter().filter_map(found).collect()
+            }
+            None => all(library),
+        };
+        runs.sort_by(|one, other| other.0.cmp(&one.0));
+        runs.truncate(LISTED);
+        // Those that are gone are forgotten.
+        let mut known = std::mem::take(&mut self.over);
+        let row = |(id, folder): (String, PathBuf)| {
+            // Before reading: a file that is replaced meanwhile is read again next time.
+            let metadata = std::fs::metadata(folder.join(RUN)).ok();
+            let file = metadata.and_then(|file| Some((file.modified().ok()?, file.len())));
+            if let Some((id, over)) = known.remove_entry(&id).filter(|(_, over)| Some(over.file) == file) {
+                let row = over.row.clone();
+                self.over.insert(id, over);
+                return row;
+            }
+            let (row, is_over) = row(&id, &folder);
+            if let Some(file) = file.filter(|_| is_over) {
+                self.over.insert(id, Over { file, row: row.clone() });
+            }
+            row
+        };
+        runs.into_iter().map(row).collect()
+    }
+}
 
 /// The folder of a run by its id, which is its path below the library: `20261123-101500-chat`, or of a matrix
 /// `20261123-101500-chat/transport-sse`. None: there is no such run, or the id leads elsewhere.
@@ -19,8 +119,8 @@ pub(super) fn folder(library: &Path, id: &str) -> Option<PathBuf> {
     (is_below && path.components().count() <= 2 && folder.join(RUN).is_file()).then_some(folder)
 }
 
-/// The rows of all runs, newest first: names begin with their time.
-pub(super) fn rows(library: &Path) -> Vec<Value> {
+/// The runs in a library, with their ids.
+fn all(library: &Path) -> Vec<(String, PathBuf)> {
     let mut runs = Vec::new();
     for folder in folders(library) {
         let name = id(&folder);
@@ -31,9 +131,7 @@ pub(super) fn rows(library: &Path) -> Vec<Value> {
             runs.extend(inner.map(|run| (format!("{name}/{}", id(&run)), run)));
         }
     }
-    runs.sort_by(|one, other| other.0.cmp(&one.0));
-    runs.truncate(LISTED);
-    runs.iter().map(|(id, folder)| row(id, folder)).collect()
+    runs
 }
 
 fn folders(parent: &Path) -> Vec<PathBuf> {
@@ -41,12 +139,16 @@ fn folders(parent: &Path) -> Vec<PathBuf> {
     entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.is_dir()).collect()
 }
 
-fn row(id: &str, folder: &Path) -> Value {
+/// The row of a run, and whether the run is over.
+fn row(id: &str, folder: &Path) -> (Value, bool) {
+    let state = RunState::of(folder);
+    let is_over = state != RunState::Running;
     let text = std::fs::read(folder.join(RUN)).unwrap_or_default();
     let run: Value = serde_json::from_slice(&text).unwrap_or_default();
     let header = &run["header"];
     if !header.is_object() {
-        return json!({ "id": id, "name": id, "started": "", "language": "", "state": "unreadable" });
+        let row = json!({ "id": id, "name": id, "started": "", "language": "", "state": "unreadable" });
+        return (row, is_over);
     }
     let language = header["language"]["name"].as_str().unwrap_or("artillery");
     let mut row = Map::new();
@@ -59,7 +161,7 @@ fn row(id: &str, folder: &Path) -> Value {
     enter("name", &header["name"]);
     enter("started", &header["started"]);
     enter("language", &json!(language));
-    enter("state", &json!(RunState::of(folder).name()));
+    enter("state", &json!(state.name()));
     let summary = &run["summary"];
     if summary.is_object() {
         let kind = summary["kinds"].get(0).unwrap_or(&Value::Null);
@@ -73,7 +175,7 @@ fn row(id: &str, folder: &Path) -> Value {
         enter("p99_ms", if delivery.is_null() { &kind["response_ms"]["p99"] } else { delivery });
         enter("generator", &json!({ "lag_p99_ms": summary["generator"]["send_lag_ms"]["p99"] }));
     }
-    without_secrets(Value::Object(row))
+    (without_secrets(Value::Object(row)), is_over)
 }
 
 /// Operations a second, of all kinds.
@@ -81,4 +183,55 @@ fn rate(summary: &Value) -> Value {
     let kinds = summary["kinds"].as_array().map_or(&[][..], Vec::as_slice);
     let rates = kinds.iter().filter_map(|kind| kind["rate_per_s"].as_f64());
     if kinds.is_empty() { Value::Null } else { json!((rates.sum::<f64>() * 1e3).round() / 1e3) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A run folder whose `run.json` says this name.
+    fn write(library: &Path, id: &str, name: &str) -> PathBuf {
+        let run = library.join(id).join(RUN);
+        std::fs::create_dir_all(run.parent().unwrap()).unwrap();
+        let document =
+            json!({ "version": 2, "header": { "name": name }, "summary": { "interrupted": false } });
+        std::fs::write(&run, document.to_string()).unwrap();
+        run
+    }
+
+    fn names(rows: &[Value]) -> Vec<&str> {
+        rows.iter().map(|row| row["name"].as_str().unwrap()).collect()
+    }
+
+    #[test]
+    fn a_run_that_is_over_is_read_again_only_when_its_file_has_changed() {
+        let library = tempfile::tempdir().unwrap();
+        let run = write(library.path(), "1", "first");
+        let mut table = Table::default();
+        assert_eq!(names(&table.rows(library.path(), None)), ["first"]);
+        let modified = run.metadata().unwrap().modified().unwrap();
+        // Of the same length and time, as no writer leaves it: only a reader would notice.
+        write(library.path(), "1", "other");
+        std::fs::File::options().write(true).open(&run).unwrap().set_modified(modified).unwrap();
+        assert_eq!(names(&table.rows(library.path(), None)), ["first"]);
+        write(library.path(), "1", "longer");
+        write(library.path(), "2", "second");
+        assert_eq!(names(&table.rows(library.path(), None)), ["second", "longer"]);
+        assert_eq!(names(&table.rows(library.path(), Some(&["1".to_owned()]))), ["longer"]);
+        std::fs::remove_dir_all(library.path().join("1")).unwrap();
+        assert_eq!(names(&table.rows(library.path(), None)), ["second"]);
+        assert_eq!(table.over.len(), 1, "what is gone is forgotten");
+    }
+
+    #[test]
+    fn the_folder_is_looked_through_at_most_once_a_second() {
+        let library = tempfile::tempdir().unwrap();
+        write(library.path(), "1", "first");
+        let mut table = Table::default();
+        assert_eq!(table.recent(Instant::now()), None);
+        let document = table.look(library.path(), None);
+        let looked = table.looked.unwrap();
+        assert_eq!(table.recent(looked + LOOKED_EVERY - Duration::from_millis(1)), Some(document));
+        assert_eq!(table.recent(looked + LOOKED_EVERY), None);
+    }
 }

@@ -15,6 +15,6 @@ mod session;
 
 pub(crate) use browser::open;
 pub(crate) use file::{id, write};
-pub(crate) use flags::{Dashboard, PageWish, USUAL, address, arguments, listen_argument};
+pub(crate) use flags::{Dashboard, Listen, PageWish, USUAL, address, arguments, listen_argument};
 pub(crate) use server::{Server, Subject};
 pub(crate) use session::{Pages, plotted};

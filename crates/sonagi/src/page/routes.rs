@@ -1,8 +1,8 @@
 //! What the server answers: pages, the table of runs, the lines of a run as a stream of events, and a stop.
 
 use super::access::Access;
-use super::feed::Feed;
-use super::library;
+use super::feed::{self, Expected, Feed};
+use super::library::{self, Library};
 use super::server::Subject;
 use bytes::Bytes;
 use http_body_util::combinators::UnsyncBoxBody;
@@ -11,12 +11,12 @@ use hyper::body::{Body, Frame, Incoming};
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use percent_encoding::percent_decode_str;
-use rustix::process::{Signal, getpid, kill_process};
 use serde_json::{Value, json};
 use sonagi_report::html;
 use std::borrow::Cow;
 use std::convert::Infallible;
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -32,43 +32,69 @@ pub(super) const CONNECTIONS_MAX: usize = 4 * VIEWERS_MAX;
 const FEEDS_MAX: usize = 32;
 /// A stream without news says that it lives.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(15);
+/// How long the address of a run that has yet to begin is kept waiting for it.
+const BEGIN_TIME: Duration = Duration::from_secs(5);
+/// The last event of a stream: nobody need ask again.
+const CLOSED: &str = "event: closed\ndata: {}\n\n";
 /// The header that has the token of who acts.
-const TOKEN: &str = "x-sonagi-token";
+const TOKEN: HeaderName = HeaderName::from_static("x-sonagi-token");
+/// The header that has the id of the last event a viewer saw.
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+/// The header in which a browser says where a request comes from.
+const SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 type Answer = Response<UnsyncBoxBody<Bytes, Infallible>>;
 
 /// What all connections share.
 pub(super) struct Shared {
     access: Access,
-    library: PathBuf,
+    library: Library,
     subject: Subject,
     closing: watch::Sender<bool>,
+    /// How many runs of this process have begun, and whether another may come.
+    turns: watch::Sender<Turns>,
     viewers: AtomicUsize,
     runs: Mutex<Runs>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Turns {
+    begun: usize,
+    is_last: bool,
 }
 
 #[derive(Default)]
 struct Runs {
     /// The feeds that somebody asked for, oldest first.
     feeds: Vec<(String, Arc<Feed>)>,
-    own: Option<Own>,
+    /// The runs of this process, in order.
+    own: Vec<Own>,
 }
 
-/// The run of this process.
+/// Ends a run gracefully.
+pub(super) type Stop = Box<dyn FnOnce() + Send>;
+
+/// A run of this process.
 struct Own {
     id: String,
     is_running: bool,
-    is_stopping: bool,
+    /// None: it was called.
+    stop: Option<Stop>,
 }
 
 impl Shared {
-    pub(super) fn new(access: Access, library: PathBuf, subject: Subject) -> Shared {
+    pub(super) fn new(access: Access, library: Library, subject: Subject) -> Shared {
         let (viewers, runs) = (AtomicUsize::new(0), Mutex::default());
-        Shared { access, library, subject, closing: watch::Sender::new(false), viewers, runs }
+        let (closing, turns) = (watch::Sender::new(false), watch::Sender::default());
+        Shared { access, library, subject, closing, turns, viewers, runs }
+    }
+
+    pub(super) fn access(&self) -> &Access {
+        &self.access
     }
 
     pub(super) fn library(&self) -> &Path {
-        &self.library
+        self.library.path()
     }
 
     /// Streams end from now on when they have told all there is.
@@ -81,54 +107,130 @@ impl Shared {
         self.closing.subscribe()
     }
 
-    pub(super) fn begin(&self, id: String, feed: Arc<Feed>) {
+    /// A run of this process begins.
+    pub(super) fn begin(&self, id: String, feed: Arc<Feed>, stop: Stop) {
         let mut runs = self.runs();
-        runs.feeds.push((id.clone(), feed));
-        runs.own = Some(Own { id, is_running: true, is_stopping: false });
+        runs.keep(id.clone(), feed);
+        runs.own.push(Own { id, is_running: true, stop: Some(stop) });
+        self.turns.send_modify(|turns| turns.begun += 1);
     }
 
+    /// The run of this process is over: nothing can stop it, and no stop of it can reach the next one.
     pub(super) fn end_own(&self) {
-        if let Some(own) = &mut self.runs().own {
+        if let Some(own) = self.runs().own.last_mut() {
             own.is_running = false;
+            own.stop = None;
         }
+    }
+
+    /// No other run of this process will come.
+    pub(super) fn end_runs(&self) {
+        self.turns.send_modify(|turns| turns.is_last = true);
     }
 
     pub(super) fn own_feed(&self) -> Option<Arc<Feed>> {
         let runs = self.runs();
-        let own = runs.own.as_ref()?;
-        runs.feeds.iter().find(|(id, _)| *id == own.id).map(|(_, feed)| Arc::clone(feed))
+        runs.known(&runs.own.last()?.id)
     }
 
-    /// The lines of the run with this id.
-    fn feed(&self, id: &str) -> Option<Arc<Feed>> {
+    /// The lines of the run with this id; None: there is no such run here.
+    fn feed(&self, id: &str) -> Option<io::Result<Arc<Feed>>> {
         let mut runs = self.runs();
-        if let Some((_, feed)) = runs.feeds.iter().find(|(known, _)| known == id) {
-            return Some(Arc::clone(feed));
+        if !self.serves(&runs, id) {
+            return None;
         }
-        let feed = Feed::start(&library::folder(&self.library, id)?, id).ok()?;
-        if runs.feeds.len() >= FEEDS_MAX {
-            let own = runs.own.as_ref().map(|own| own.id.clone());
-            let is_idle =
-                |(id, feed): &(String, Arc<Feed>)| Arc::strong_count(feed) == 1 && Some(id) != own.as_ref();
-            // All watched: it is made for this viewer alone.
-            let Some(idle) = runs.feeds.iter().position(is_idle) else { return Some(feed) };
-            runs.feeds.remove(idle);
+        // What failed may succeed now: there is room on the disk again, say.
+        if let Some(feed) = runs.known(id).filter(|feed| !feed.has_failed()) {
+            return Some(Ok(feed));
         }
-        runs.feeds.push((id.to_owned(), Arc::clone(&feed)));
-        Some(feed)
+        let started = Feed::start(&library::folder(self.library.path(), id)?, id, self.expected(false));
+        if let Ok(feed) = &started {
+            runs.keep(id.to_owned(), Arc::clone(feed));
+        }
+        Some(started)
     }
 
     fn has(&self, id: &str) -> bool {
-        self.runs().own.as_ref().is_some_and(|own| own.id == id)
-            || library::folder(&self.library, id).is_some()
+        let runs = self.runs();
+        self.serves(&runs, id)
+            && (runs.own.iter().any(|own| own.id == id) || library::folder(self.library.path(), id).is_some())
+    }
+
+    /// Whether runs of this id are shown, if there are any: who was told to show a run shows no other.
+    fn serves(&self, runs: &Runs, id: &str) -> bool {
+        match &self.subject {
+            Subject::Library => true,
+            Subject::Run(only) => only == id,
+            Subject::Own { .. } => runs.own.iter().any(|own| own.id == id),
+        }
+    }
+
+    /// What is known of the folder of a run; `is_awaited`: it need not have begun.
+    pub(super) fn expected(&self, is_awaited: bool) -> Expected {
+        Expected { is_awaited, is_temporary: self.subject == Subject::Own { is_temporary: true } }
+    }
+
+    /// The runs that are shown; None: all of the library.
+    fn served(&self) -> Option<Vec<String>> {
+        match &self.subject {
+            Subject::Library => None,
+            Subject::Run(only) => Some(vec![only.clone()]),
+            Subject::Own { .. } => Some(self.runs().own.iter().map(|own| own.id.clone()).collect()),
+        }
     }
 
     fn is_stoppable(&self, id: &str) -> bool {
-        self.runs().own.as_ref().is_some_and(|own| own.id == id && own.is_running)
+        self.runs().own.iter().any(|own| own.id == id && own.is_running)
+    }
+
+    /// What a viewer is told when it has all of a run: of this process's runs, which one is under way by now. None: the
+    /// next one may yet begin.
+    fn farewell(&self, id: &str) -> Option<String> {
+        let runs = self.runs();
+        match runs.own.last() {
+            Some(newest) if newest.id == id => self.turns.borrow().is_last.then(|| CLOSED.to_owned()),
+            Some(newest) if runs.own.iter().any(|own| own.id == id) => {
+                Some(format!("event: next\ndata: {}\n\n{CLOSED}", json!({ "id": newest.id })))
+            }
+            _ => Some(CLOSED.to_owned()),
+        }
+    }
+
+    /// Returns as soon as a run of this process has begun, or none will; after a while in any case.
+    async fn begun(&self) {
+        let (mut turns, mut closing) = (self.turns.subscribe(), self.closing());
+        let begun = turns.wait_for(|turns| turns.begun > 0 || turns.is_last);
+        tokio::select! {
+            _ = tokio::time::timeout(BEGIN_TIME, begun) => {}
+            _ = closing.wait_for(|is_closing| *is_closing) => {}
+        }
     }
 
     fn runs(&self) -> MutexGuard<'_, Runs> {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Runs {
+    fn known(&self, id: &str) -> Option<Arc<Feed>> {
+        self.feeds.iter().find(|(known, _)| known == id).map(|(_, feed)| Arc::clone(feed))
+    }
+
+    /// Keeps a feed for others, in place of one that nobody watches. Where all are watched, and none is of the run
+    /// under way, it is its viewer's alone.
+    fn keep(&mut self, id: String, feed: Arc<Feed>) {
+        self.feeds.retain(|(known, _)| *known != id);
+        if self.feeds.len() >= FEEDS_MAX {
+            let newest = self.own.last().map(|own| own.id.clone());
+            let is_idle = |(id, feed): &(String, Arc<Feed>)| {
+                Arc::strong_count(feed) == 1 && Some(id) != newest.as_ref()
+            };
+            match self.feeds.iter().position(is_idle) {
+                Some(idle) => drop(self.feeds.remove(idle)),
+                None => return,
+            }
+        }
+        self.feeds.push((id, feed));
     }
 }
 
@@ -139,20 +241,20 @@ pub(super) async fn answer(request: Request<Incoming>, shared: &Arc<Shared>) -> 
         let why = "this page answers only under its own address, e.g. http://127.0.0.1:5665\n";
         return plain(StatusCode::FORBIDDEN, why);
     }
+    let is_foreign = Access::is_foreign(given(SITE));
     let path = request.uri().path();
     let parts: Option<Vec<String>> = path.split('/').skip(1).map(decoded).collect();
     let parts = parts.unwrap_or_default();
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
     let get = request.method() == Method::GET;
     match parts.as_slice() {
-        [""] if get => page(&boot_of_subject(shared)),
+        ["api", ..] if is_foreign => plain(StatusCode::FORBIDDEN, "this page answers no other site\n"),
+        [""] if get => page(&boot_of_subject(shared).await),
         ["runs", id] if get && shared.has(id) => page(&boot_of_run(shared, id)),
         ["compare"] if get => page(&boot_of_comparison(shared, request.uri().query().unwrap_or_default())),
         ["api", "runs"] if get => rows(shared).await,
         ["api", "runs", id, "lines"] if get => lines(shared, id, request.headers()),
-        ["api", "runs", id, "stop"] if request.method() == Method::POST => {
-            stop(shared, id, text(request.headers(), &HeaderName::from_static(TOKEN)))
-        }
+        ["api", "runs", id, "stop"] if request.method() == Method::POST => stop(shared, id, given(TOKEN)),
         _ => plain(StatusCode::NOT_FOUND, "there is nothing of this name here\n"),
     }
 }
@@ -167,22 +269,25 @@ fn decoded(part: &str) -> Option<String> {
     percent_decode_str(part).decode_utf8().ok().map(Cow::into_owned)
 }
 
-fn boot_of_subject(shared: &Shared) -> Value {
-    let own = shared.runs().own.as_ref().map(|own| own.id.clone());
-    match (&shared.subject, own) {
-        (Subject::Run(id), _) => boot_of_run(shared, id),
-        (Subject::Own, Some(id)) => boot_of_run(shared, &id),
-        _ => json!({ "mode": "library", "token": shared.access.token(), "library": true }),
-    }
+async fn boot_of_subject(shared: &Shared) -> Value {
+    let id = match &shared.subject {
+        Subject::Library => None,
+        Subject::Run(id) => Some(id.clone()),
+        Subject::Own { .. } => {
+            shared.begun().await;
+            shared.runs().own.last().map(|own| own.id.clone())
+        }
+    };
+    id.map_or_else(|| json!({ "mode": "library", "library": true }), |id| boot_of_run(shared, &id))
 }
 
 fn boot_of_run(shared: &Shared, id: &str) -> Value {
-    let mut boot = json!({ "mode": "run", "id": id, "token": shared.access.token() });
+    let mut boot = json!({ "mode": "run", "id": id });
     if shared.subject == Subject::Library {
         // The address itself is the way back to it.
         boot["library"] = json!(true);
     }
-    if shared.is_stoppable(id) && shared.access.token().is_some() {
+    if shared.is_stoppable(id) {
         boot["stoppable"] = json!(true);
     }
     boot
@@ -194,14 +299,12 @@ fn boot_of_comparison(shared: &Shared, query: &str) -> Value {
         pairs.find(|(known, _)| *known == name).and_then(|(_, id)| decoded(id))
     };
     let is_library = shared.subject == Subject::Library;
-    json!({ "mode": "compare", "a": of("a"), "b": of("b"), "token": shared.access.token(), "library": is_library })
+    json!({ "mode": "compare", "a": of("a"), "b": of("b"), "library": is_library })
 }
 
-async fn rows(shared: &Arc<Shared>) -> Answer {
-    let library = shared.library.clone();
-    let rows = tokio::task::spawn_blocking(move || library::rows(&library)).await;
-    let body = json!({ "runs": rows.unwrap_or_default() }).to_string();
-    with_type(StatusCode::OK, "application/json", Full::new(body.into()).boxed_unsync())
+async fn rows(shared: &Shared) -> Answer {
+    let document = shared.library.document(shared.served()).await;
+    with_type(StatusCode::OK, "application/json", Full::new(document).boxed_unsync())
 }
 
 /// Streams the lines of a run behind the one that the viewer has seen last.
@@ -209,51 +312,86 @@ fn lines(shared: &Arc<Shared>, id: &str, headers: &HeaderMap) -> Answer {
     let Some(feed) = shared.feed(id) else {
         return plain(StatusCode::NOT_FOUND, "there is no run of this name\n");
     };
-    let Some(viewer) = Viewer::enter(shared) else {
+    let Some(viewer) = Viewer::enter(shared, id) else {
         return plain(StatusCode::SERVICE_UNAVAILABLE, "there are too many viewers\n");
     };
-    let seen = text(headers, &HeaderName::from_static("last-event-id")).and_then(|id| id.parse().ok());
+    let last = text(headers, &LAST_EVENT_ID).map(ToOwned::to_owned);
     let (sender, receiver) = mpsc::channel(1);
-    tokio::spawn(async move { viewer.watch(&feed, seen.unwrap_or(0), &sender).await });
+    tokio::spawn(async move {
+        let failed = match feed {
+            Ok(feed) => viewer.watch(&feed, last.as_deref(), &sender).await.err(),
+            Err(error) => Some(feed::unkept(error)),
+        };
+        if let Some(why) = failed {
+            let event = format!("event: failed\ndata: {}\n\n", json!({ "why": why }));
+            let _ = sender.send(event.into()).await;
+        }
+    });
     with_type(StatusCode::OK, "text/event-stream", Stream(receiver).boxed_unsync())
 }
 
-/// One who is sent lines; leaves when dropped.
-struct Viewer(Arc<Shared>);
+/// One who is sent the lines of a run; leaves when dropped.
+struct Viewer {
+    shared: Arc<Shared>,
+    id: String,
+}
 
 impl Viewer {
-    fn enter(shared: &Arc<Shared>) -> Option<Viewer> {
-        let viewer = Viewer(Arc::clone(shared));
+    fn enter(shared: &Arc<Shared>, id: &str) -> Option<Viewer> {
+        let viewer = Viewer { shared: Arc::clone(shared), id: id.to_owned() };
         let before = shared.viewers.fetch_add(1, Ordering::AcqRel);
         (before < VIEWERS_MAX).then_some(viewer)
     }
 
-    /// Sends lines as they come, one chunk ahead of what the viewer takes.
-    async fn watch(&self, feed: &Feed, mut seen: usize, sender: &mpsc::Sender<Bytes>) {
-        let (mut news, mut closing) = (feed.news(), self.0.closing());
+    /// Sends lines as they come, one chunk ahead of what the viewer takes, behind the event that it saw `last`.
+    ///
+    /// # Errors
+    /// Why no more lines come, in a sentence for the viewer.
+    async fn watch(
+        &self,
+        feed: &Feed,
+        last: Option<&str>,
+        sender: &mpsc::Sender<Bytes>,
+    ) -> Result<(), String> {
+        let number = last.map(|id| feed.number(id));
+        if number == Some(None) {
+            // What it has is of another feed.
+            let _ = sender.send(Bytes::from_static(b"event: restart\ndata:\n\n")).await;
+        }
+        let mut seen = number.flatten().unwrap_or(0);
+        let (mut news, mut turns) = (feed.news(), self.shared.turns.subscribe());
+        let mut closing = self.shared.closing();
         loop {
             news.borrow_and_update();
-            let Ok(chunk) = feed.behind(seen) else { return };
+            turns.borrow_and_update();
+            let is_closing = *closing.borrow_and_update();
+            let chunk = feed.behind(seen).map_err(feed::unkept)?;
             seen = chunk.seen;
             if !chunk.bytes.is_empty() && sender.send(chunk.bytes.into()).await.is_err() {
-                return;
+                return Ok(());
             }
-            if chunk.is_last {
-                let _ = sender.send(Bytes::from_static(b"event: closed\ndata: {}\n\n")).await;
-                return;
+            if let Some(why) = chunk.failure {
+                return Err(why);
+            }
+            if chunk.is_last
+                && let Some(farewell) = self.shared.farewell(&self.id)
+            {
+                let _ = sender.send(farewell.into()).await;
+                return Ok(());
             }
             if chunk.has_more {
                 continue;
             }
-            if *closing.borrow_and_update() {
-                return;
+            if is_closing {
+                return Ok(());
             }
             tokio::select! {
-                _ = sender.closed() => return,
+                _ = sender.closed() => return Ok(()),
                 _ = closing.changed() => {}
+                _ = turns.changed() => {}
                 told = tokio::time::timeout(SIGN_OF_LIFE, news.changed()) => {
                     if told.is_err() && sender.send(Bytes::from_static(b": alive\n\n")).await.is_err() {
-                        return;
+                        return Ok(());
                     }
                 }
             }
@@ -263,24 +401,23 @@ impl Viewer {
 
 impl Drop for Viewer {
     fn drop(&mut self) {
-        self.0.viewers.fetch_sub(1, Ordering::AcqRel);
+        self.shared.viewers.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
-/// Ends the run of this process gracefully, as the first Ctrl-C does.
+/// Ends a run of this process gracefully: that run, and none after it.
 fn stop(shared: &Shared, id: &str, token: Option<&str>) -> Answer {
     if !shared.access.may_act(token) {
-        return plain(StatusCode::FORBIDDEN, "only the page of this server may stop its run\n");
+        return plain(StatusCode::FORBIDDEN, "only who has the token may stop a run\n");
     }
+    // Locked while it is stopped: the run cannot make way for the next one meanwhile.
     let mut runs = shared.runs();
-    let Some(own) = runs.own.as_mut().filter(|own| own.id == id && own.is_running) else {
+    let Some(own) = runs.own.iter_mut().find(|own| own.id == id && own.is_running) else {
         return plain(StatusCode::CONFLICT, "this run is not under way here\n");
     };
-    // A second signal would end it at once.
-    if !own.is_stopping && kill_process(getpid(), Signal::INT).is_err() {
-        return plain(StatusCode::INTERNAL_SERVER_ERROR, "the run cannot be stopped\n");
+    if let Some(stop) = own.stop.take() {
+        stop();
     }
-    own.is_stopping = true;
     plain(StatusCode::ACCEPTED, "stopping\n")
 }
 

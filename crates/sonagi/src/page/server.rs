@@ -2,6 +2,8 @@
 
 use super::access::Access;
 use super::feed::{Feed, yield_to_load};
+use super::flags::Listen;
+use super::library::Library;
 use super::routes::{self, Shared};
 use crate::error::Error;
 use crate::signals::StopRequests;
@@ -9,7 +11,6 @@ use crate::terminal::Terminal;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
@@ -33,32 +34,33 @@ const HEAD_TIME: Duration = Duration::from_secs(10);
 pub(crate) enum Subject {
     /// The table of all runs in the library.
     Library,
-    /// One run of it, by its id.
+    /// One run of it, by its id; the others are not shown.
     Run(String),
-    /// The run of this process, as soon as there is one.
-    Own,
+    /// The runs of this process, the one under way at the address itself; and whether their folders go with it.
+    Own { is_temporary: bool },
 }
 
 /// A server of pages.
 pub(crate) struct Server {
-    address: SocketAddr,
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Server {
     /// Serves the runs in `library`. A port that is taken makes way for the next free one.
-    pub(crate) fn start(wanted: SocketAddr, library: &Path, subject: Subject) -> Result<Server, Error> {
+    pub(crate) fn start(wanted: &Listen, library: &Path, subject: Subject) -> Result<Server, Error> {
         let cannot = |error: io::Error| {
             Error::could_not(format_args!(
-                "cannot serve the page on {wanted}: {error}\nhint: choose another address with --page-listen"
+                "cannot serve the page on {}: {error}\nhint: choose another address with {}",
+                wanted.address,
+                if matches!(subject, Subject::Own { .. }) { "--page-listen" } else { "--listen" }
             ))
         };
-        let listener = bind(wanted).map_err(cannot)?;
+        let listener = bind(wanted.address).map_err(cannot)?;
         listener.set_nonblocking(true).map_err(cannot)?;
         let address = listener.local_addr().map_err(cannot)?;
-        let access = Access::new(address, token());
-        let shared = Arc::new(Shared::new(access, library.to_owned(), subject));
+        let access = Access::new(address, wanted.name.clone(), token().map_err(cannot)?);
+        let shared = Arc::new(Shared::new(access, Library::new(library.to_owned()), subject.clone()));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(cannot)?;
         let served = Arc::clone(&shared);
         let thread = std::thread::Builder::new().name("page".to_owned()).spawn(move || {
@@ -66,43 +68,54 @@ impl Server {
             runtime.block_on(serve(listener, served));
             runtime.shutdown_background();
         });
-        Ok(Server { address, shared, thread: Some(thread.map_err(cannot)?) })
+        Ok(Server { shared, thread: Some(thread.map_err(cannot)?) })
     }
 
-    /// The address to open.
+    /// The address to open: of the page alone.
     pub(crate) fn url(&self) -> String {
-        match self.address {
-            SocketAddr::V4(all) if all.ip().is_unspecified() => format!("http://127.0.0.1:{}", all.port()),
-            SocketAddr::V6(all) if all.ip().is_unspecified() => format!("http://[::1]:{}", all.port()),
-            address => format!("http://{address}"),
-        }
+        self.shared.access().url()
     }
 
-    /// A run of this process begins in this folder: it is shown from now on, and may be stopped.
-    pub(crate) fn show(&self, folder: &Path) -> io::Result<()> {
+    /// The address whose page may stop runs of this process.
+    pub(crate) fn url_with_token(&self) -> String {
+        self.shared.access().url_with_token()
+    }
+
+    /// A run of this process begins in this folder: it is shown from now on, and `stop` ends it gracefully, once.
+    pub(crate) fn show(&self, folder: &Path, stop: impl FnOnce() + Send + 'static) -> io::Result<()> {
         let library = self.shared.library();
         let below = folder.strip_prefix(library).map_or_else(|_| super::id(folder).into(), Path::to_owned);
         let id = below.to_string_lossy().into_owned();
-        let feed = Feed::start(folder, &id)?;
-        self.shared.begin(id, feed);
+        let feed = Feed::start(folder, &id, self.shared.expected(true))?;
+        self.shared.begin(id, feed, Box::new(stop));
         Ok(())
     }
 
-    /// Waits until the page of this process's run has its last line.
-    pub(crate) fn settle(&self) {
-        let until = Instant::now() + PATIENCE;
-        let is_over = || self.shared.own_feed().is_none_or(|feed| feed.is_over());
-        while !is_over() && Instant::now() < until {
-            std::thread::sleep(LOOKED_EVERY);
-        }
+    /// The run of this process is over: its page cannot stop it any more.
+    pub(crate) fn end_own(&self) {
         self.shared.end_own();
     }
 
-    /// Serves until the next signal.
+    /// Waits until the page of this process's run has its last line; the run's folder is written.
+    pub(crate) fn settle(&self) {
+        let Some(feed) = self.shared.own_feed() else { return };
+        feed.expect_no_run();
+        let until = Instant::now() + PATIENCE;
+        while !feed.is_done() && Instant::now() < until {
+            std::thread::sleep(LOOKED_EVERY);
+        }
+    }
+
+    /// No other run of this process will come.
+    pub(crate) fn end_runs(&self) {
+        self.shared.end_runs();
+    }
+
+    /// Serves until the next signal, which no run hears any more.
     pub(crate) fn keep(&self, stop_requests: &StopRequests, terminal: &Terminal) {
-        let before = stop_requests.count();
+        stop_requests.begin_serving();
         terminal.say(&format!("page        {} until Ctrl-C", self.url()));
-        while stop_requests.count() == before {
+        while !stop_requests.to_end_serving() {
             std::thread::sleep(LOOKED_EVERY);
         }
     }
@@ -131,11 +144,9 @@ fn bind(wanted: SocketAddr) -> io::Result<TcpListener> {
     Err(taken.unwrap_or_else(|| io::ErrorKind::AddrInUse.into()))
 }
 
-/// Nobody can guess it.
-fn token() -> String {
-    // Keyed by the system's random numbers, two 64-bit halves of them.
-    let half = || RandomState::new().build_hasher().finish();
-    format!("{:016x}{:016x}", half(), half())
+/// Nobody can guess it in the time that a run takes.
+fn token() -> io::Result<String> {
+    Ok(format!("{:016x}", getrandom::u64().map_err(io::Error::other)?))
 }
 
 async fn serve(listener: TcpListener, shared: Arc<Shared>) {

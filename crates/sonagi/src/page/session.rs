@@ -32,12 +32,13 @@ impl Pages {
         let temporary = is_temporary.then(|| TempFolder::create("runs")).transpose()?;
         let runs = runs.or_else(|| temporary.as_ref().map(|folder| folder.path().to_owned()));
         let library = runs.clone().unwrap_or_default();
-        let serve = |address| Server::start(address, &library, Subject::Own);
-        let server = wish.served.map(serve).transpose()?;
+        let subject = Subject::Own { is_temporary };
+        let serve = |listen| Server::start(listen, &library, subject.clone());
+        let server = wish.served.as_ref().map(serve).transpose()?;
         if let Some(server) = &server {
-            terminal.say(&format!("page        {}", server.url()));
+            terminal.say(&format!("page        {}", server.url_with_token()));
             if wish.open {
-                browser::open(&server.url());
+                browser::open(&server.url_with_token());
             }
         }
         Ok(Pages { wish, terminal: *terminal, runs, server, temporary })
@@ -53,23 +54,30 @@ impl Pages {
         self.temporary.is_some()
     }
 
-    /// A run begins in this folder.
-    pub(crate) fn begin(&self, folder: &Path) {
+    /// A run begins in this folder; `stop` ends it gracefully.
+    pub(crate) fn begin(&self, folder: &Path, stop: impl FnOnce() + Send + 'static) {
         if let Some(server) = &self.server
-            && let Err(error) = server.show(folder)
+            && let Err(error) = server.show(folder, stop)
         {
             self.terminal.say(&format!("warning: the page: {error}; it does not show this run"));
         }
     }
 
-    /// A run is over, and its folder complete: its page gets the last lines, its file is written. Whether it is the
-    /// only run of the command decides on the file's name.
-    pub(crate) fn end(&self, folder: &Path, is_only: bool) -> Result<(), Error> {
-        if let Some(server) = &self.server {
-            server.settle();
-        }
+    /// The run is over, though its folder may not be complete: it cannot be stopped any more.
+    pub(crate) fn over(&self) {
+        self.server.iter().for_each(Server::end_own);
+    }
+
+    /// The run's folder is complete, or it has none after all: its page gets the last lines.
+    pub(crate) fn settle(&self) {
+        self.server.iter().for_each(Server::settle);
+    }
+
+    /// Writes the file of a run whose folder is complete. Whether it is the only run of the command decides on the
+    /// file's name.
+    pub(crate) fn write(&self, folder: &Path, is_only: bool) -> Result<(), Error> {
         let Some(named) = &self.wish.file else { return Ok(()) };
-        let written = file::write(folder, &file::of_run(named, folder, is_only)?)?;
+        let written = file::write(folder, &file::of_run(named, folder, is_only)?, self.is_temporary())?;
         self.terminal.say(&format!("report      {}", written.display()));
         Ok(())
     }
@@ -81,7 +89,9 @@ impl Pages {
 
     /// All runs are over: ends the server, or serves until the next signal.
     pub(crate) fn finish(self, stop_requests: &StopRequests) {
-        if let Some(server) = self.server.as_ref().filter(|_| self.wish.keep) {
+        let Some(server) = &self.server else { return };
+        server.end_runs();
+        if self.wish.keep {
             server.keep(stop_requests, &self.terminal);
         }
     }

@@ -1,5 +1,7 @@
 //! Tags of Artillery's scripts from the step to every output, and thresholds that end a run.
 
+use crate::k6_page::series_counts;
+use crate::page::in_file;
 use crate::support::{Place, Service};
 use serde_json::{Value, json};
 use std::fs;
@@ -32,7 +34,8 @@ fn what_steps_with_a_tag_came_to_is_in_every_output_and_thresholds_judge_it() {
     let ensure = r#"{ thresholds: [{ "http.response_time{page:list}.p95": 9000, "http.codes.404{page:list}": 1 }],
         conditions: ["http.codes.404{page:none} < 5", "'operations.GET /healthz.count{team:search,page:list}' == 5"] }"#;
     place.write("tags.yml", &script(SHORT, ensure));
-    let answer = place.sonagi(&["run", "tags.yml", "-q", "--json", "-o", "report.json", "-t", &service.url]);
+    let outputs = ["--json", "-o", "report.json", "--report", "page.html"];
+    let answer = place.sonagi(&[&["run", "tags.yml", "-q", "-t", &service.url], &outputs[..]].concat());
     assert_eq!(answer.code, Some(1), "{answer:?}");
     let document = answer.json();
     let counts = |document: &Value| {
@@ -68,6 +71,13 @@ fn what_steps_with_a_tag_came_to_is_in_every_output_and_thresholds_judge_it() {
     let report: Value = serde_json::from_slice(&fs::read(place.path().join("report.json")).unwrap()).unwrap();
     assert_eq!(report["aggregate"]["summaries"]["http.response_time{team:search}"]["count"], 15);
     assert_eq!(report["aggregate"]["summaries"]["http.response_time"]["count"], 15, "the whole is its own");
+    // On a page, the times of requests by the tags they have.
+    let page = in_file(&place.path().join("page.html"));
+    let told = |page: &str| (vec![page.to_owned(), "search".to_owned()], 5, 0);
+    assert_eq!(
+        series_counts(&page, "http.response_time", &["page", "team"]),
+        [told("-"), told("list"), told("none")]
+    );
     let shown = place.sonagi(&["report", place.folders()[0].to_str().unwrap()]).out;
     assert!(shown.contains("http.response_time{page:list}: 5 values, "), "{shown}");
 }

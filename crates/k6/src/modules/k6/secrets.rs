@@ -28,8 +28,12 @@ fn get<'js>(
     let source: Option<String> = source.0.get(NAME)?;
     let name = name.0.map_or_else(String::new, |name| name.0);
     let (promise, resolve, reject) = ctx.promise()?;
-    match Vu::of(&ctx).shard.common.secrets.tell(source.as_deref(), &name) {
-        Ok(secret) => resolve.call::<_, ()>((secret,))?,
+    let common = &Vu::of(&ctx).shard.common;
+    match common.secrets.tell(source.as_deref(), &name) {
+        Ok(secret) => {
+            common.registry.keep_secret(secret);
+            resolve.call::<_, ()>((secret,))?;
+        }
         Err(why) => {
             let _ = go_error(&ctx, &why);
             reject.call::<_, ()>((ctx.catch(),))?;

@@ -1,0 +1,82 @@
+//! The tags by which whoever reads a run may break a metric down: more of them than thresholds and summaries need, with
+//! a limit on how many values and sets of them are told apart.
+//!
+//! All threads share what is told apart, so that a value has a series of its own on all of them or on none.
+
+use super::tags::TagSet;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// The most values of one tag that are told apart; those that come later are called [`OTHER`].
+pub const VALUES_MAX: usize = 100;
+/// The most sets of tags that are told apart; of those that come later, only coarse tags are kept.
+pub const SETS_MAX: usize = 300;
+/// The value that stands for all beyond the limit.
+pub const OTHER: &str = "other";
+
+/// What is told apart so far.
+#[derive(Debug, Default)]
+pub(super) struct ToldApart {
+    sets: HashSet<TagSet>,
+    coarse: HashSet<TagSet>,
+    values: HashMap<Arc<str>, HashSet<Arc<str>>>,
+}
+
+/// Where samples with certain tags count.
+pub(super) enum Place {
+    /// With these.
+    Known(TagSet),
+    /// With these, once they are entered.
+    New(TagSet),
+    /// With these, once they are entered: there is no room for finer ones.
+    NewCoarse(TagSet),
+}
+
+impl ToldApart {
+    /// Where samples with these tags count; beyond the limit of sets, with those of them that are coarse, and the tag
+    /// that names what was done.
+    pub(super) fn place(&self, tags: TagSet, name: &str, coarse: &[&str]) -> Place {
+        if self.sets.contains(&tags) {
+            return Place::Known(tags);
+        }
+        let bounded = tags.map(|name, value| (!self.has_room(name, value)).then(|| OTHER.to_owned()));
+        if self.sets.contains(&bounded) {
+            return Place::Known(bounded);
+        }
+        if self.sets.len() < SETS_MAX {
+            return Place::New(bounded);
+        }
+        let coarse = bounded.only(coarse);
+        let coarse = match bounded.get(name) {
+            Some(_) => coarse.and(name, OTHER),
+            None => coarse,
+        };
+        match self.coarse.contains(&coarse) {
+            true => Place::Known(coarse),
+            false if self.coarse.len() < SETS_MAX => Place::NewCoarse(coarse),
+            false => Place::Known(TagSet::default()),
+        }
+    }
+
+    /// Enters the tags of a place, which are returned.
+    pub(super) fn enter(&mut self, place: Place) -> TagSet {
+        match place {
+            Place::Known(tags) => tags,
+            Place::New(tags) => {
+                for (name, value) in tags.shares().filter(|(_, value)| &***value != OTHER) {
+                    self.values.entry(Arc::clone(name)).or_default().insert(Arc::clone(value));
+                }
+                self.sets.insert(tags.clone());
+                tags
+            }
+            Place::NewCoarse(tags) => {
+                self.coarse.insert(tags.clone());
+                tags
+            }
+        }
+    }
+
+    fn has_room(&self, name: &str, value: &str) -> bool {
+        self.values.get(name).is_none_or(|known| known.len() < VALUES_MAX || known.contains(value))
+    }
+}
