@@ -66,6 +66,14 @@ pub(crate) fn about(metric: &str) -> Option<About> {
     row(metric).map(|row| row.about)
 }
 
+/// The figures of all of them, as thresholds on a summary name them: of a level `target.cpu.max`, `min` and `value`, which
+/// is the last one; of a count its name.
+pub fn figures() -> impl Iterator<Item = String> {
+    const LEVELS: [&str; 3] = ["max", "min", "value"];
+    let levels = |row: &'static Row| LEVELS.map(|figure| format!("{}.{figure}", row.name)).to_vec();
+    rows().flat_map(move |row| if row.kind == Kind::Gauge { levels(row) } else { vec![row.name.to_owned()] })
+}
+
 /// Enters the metric that a threshold names, with tags or without, if it is one of ours: before the first look nobody
 /// else has.
 pub fn enter(registry: &Registry, name: &str) {

@@ -24,6 +24,7 @@ use serde_json::{Map, Value};
 use sonagi_engine::{Collect, RunEvent, Watcher};
 use sonagi_measure::ledger::Rules;
 use sonagi_measure::totals::{Follow, Header};
+use sonagi_measure::watched;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -249,6 +250,7 @@ fn limited(asked: &Asked, options: &Options, registry: &Arc<Registry>) -> Result
     let mut store = MetricStore::new(Arc::clone(registry));
     let mut problems = Vec::new();
     for of in judged(asked, options) {
+        watched::enter(registry, &of.metric);
         problems.extend(store.watch(&of.metric).err());
         for limit in &of.thresholds {
             let abort = AbortRule { on_fail: limit.abort_on_fail, delay: limit.delay_abort_eval };

@@ -53,7 +53,7 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
 
 /// The diagnosis of a run, of all that its folder has.
 pub(crate) fn explained(folder: &Path) -> Result<Diagnosis, ReadError> {
-    let mut follower = Follower::open(folder, LANGUAGES.naming, LANGUAGES.store)?;
+    let mut follower = Follower::open(folder, LANGUAGES.naming, LANGUAGES.store, LANGUAGES.judge)?;
     let (header, registry) = (follower.header().clone(), follower.registry().clone());
     let mut framer = Framer::new(header, registry, LANGUAGES.about);
     let mut timeline = Timeline::default();

@@ -225,7 +225,7 @@ impl Sum {
         match self.swap {
             Some(swap) => readings.level("target.swap", &[], swap as f64),
             None => {
-                readings.not_measured("swap is", &Unread::because("the system does not say it of a process"))
+                readings.not_measured("swap is", &Unread::because("the system does not say it of a process"));
             }
         }
         if let Some((open, limit)) = self.files {
