@@ -4,7 +4,6 @@
 mod host;
 mod target;
 
-use crate::frame::About;
 use crate::metrics::{Kind, Registry, Scope, Unit};
 
 /// How long a probe's look took.
@@ -17,17 +16,18 @@ pub(crate) struct Row {
     name: &'static str,
     kind: Kind,
     unit: Unit,
-    about: About,
+    en: &'static str,
+    ko: &'static str,
 }
 
 /// A metric that is at some level.
 pub(crate) const fn level(name: &'static str, unit: Unit, en: &'static str, ko: &'static str) -> Row {
-    Row { name, kind: Kind::Gauge, unit, about: About { en, ko } }
+    Row { name, kind: Kind::Gauge, unit, en, ko }
 }
 
 /// A metric that is counted.
 pub(crate) const fn count(name: &'static str, unit: Unit, en: &'static str, ko: &'static str) -> Row {
-    Row { name, kind: Kind::Counter, unit, about: About { en, ko } }
+    Row { name, kind: Kind::Counter, unit, en, ko }
 }
 
 const WATCH: &[Row] = &[
@@ -61,13 +61,13 @@ pub fn unit(metric: &str) -> Unit {
     row(metric).map_or(Unit::Number, |row| row.unit)
 }
 
-/// The explanation of a metric; None: it is not of a probe, or the watched thing itself names it.
-pub(crate) fn about(metric: &str) -> Option<About> {
-    row(metric).map(|row| row.about)
+/// The explanation of a metric in English and Korean; None: it is not of a probe, or the watched thing itself names it.
+pub(crate) fn about(metric: &str) -> Option<(&'static str, &'static str)> {
+    row(metric).map(|row| (row.en, row.ko))
 }
 
-/// The figures of all of them, as thresholds on a summary name them: of a level `target.cpu.max`, `min` and `value`, which
-/// is the last one; of a count its name.
+/// The figures of all of them, as thresholds on a summary name them: of a level `target.cpu.max`, `min` and `value`,
+/// which is the last one; of a count its name.
 pub fn figures() -> impl Iterator<Item = String> {
     const LEVELS: [&str; 3] = ["max", "min", "value"];
     let levels = |row: &'static Row| LEVELS.map(|figure| format!("{}.{figure}", row.name)).to_vec();
@@ -92,10 +92,10 @@ mod tests {
     #[test]
     fn a_metric_is_told_once_and_in_sentences() {
         let mut seen = HashSet::new();
-        for Row { name, about, .. } in rows() {
+        for Row { name, en, ko, .. } in rows() {
             assert!(seen.insert(*name), "{name} has two rows");
-            assert!(about.en.ends_with('.') && about.ko.ends_with('.'), "{name}");
-            assert!(about.ko.chars().any(|letter| ('가'..='힣').contains(&letter)), "{name}");
+            assert!(en.ends_with('.') && ko.ends_with('.'), "{name}");
+            assert!(ko.chars().any(|letter| ('가'..='힣').contains(&letter)), "{name}");
         }
     }
 }

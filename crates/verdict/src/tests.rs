@@ -25,7 +25,7 @@ fn latency_that_rose_is_told_from_noise() {
 #[test]
 fn users_that_pile_up_are_a_backlog_and_a_ramp_is_none() {
     let ramp = Made::of(30)
-        .count("arrivals.planned", |second| f64::from(second))
+        .count("arrivals.planned", f64::from)
         .gauge("users.active", |second| f64::from(second) * 10.0);
     assert!(ramp.diagnosis().story.is_calm());
     let piles = Made::of(30)

@@ -16,7 +16,8 @@ pub struct About {
 pub fn about(metric: &str) -> Option<About> {
     let explained = [USERS, OPERATIONS, MESSAGES, DELIVERY, GENERATOR];
     let row = explained.into_iter().flatten().find(|(name, ..)| *name == metric);
-    row.map(|row| About { en: row.1, ko: row.2 }).or_else(|| watched::about(metric))
+    row.map(|row| About { en: row.1, ko: row.2 })
+        .or_else(|| watched::about(metric).map(|(en, ko)| About { en, ko }))
 }
 
 /// A metric, and its explanation in English and Korean.

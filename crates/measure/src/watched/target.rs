@@ -19,7 +19,8 @@ pub(crate) const PROCESSES: &[Row] = &[
     level(
         "target.cpu.main_thread",
         Share,
-        "Share of a core that the busiest first thread of the target's processes uses: the event loop of Node and Python.",
+        "Share of a core that the busiest first thread of the target's processes uses: the event loop of Node and \
+         Python.",
         "대상 프로세스의 주 스레드 중 가장 바쁜 것의 코어 사용률이며, Node와 Python에서는 이벤트 루프입니다.",
     ),
     level(

@@ -30,7 +30,8 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
         evidence: found,
         remedies: vec![
             remedy(
-                "raise the backlog where the target listens (Node: server.listen({backlog}); uvicorn --backlog; Tomcat acceptCount), then sysctl net.core.somaxconn",
+                "raise the backlog where the target listens (Node: server.listen({backlog}); uvicorn --backlog; \
+                 Tomcat acceptCount), then sysctl net.core.somaxconn",
                 [3, 3, 3, 3, 2, 3, 3],
             ),
             remedy(

@@ -39,7 +39,8 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
         evidence: found,
         remedies: vec![
             remedy(
-                "profile the target under this load (perf record -g, async-profiler, py-spy) and mend what is at the top",
+                "profile the target under this load (perf record -g, async-profiler, py-spy) and mend what is at the \
+                 top",
                 [3, 1, 3, 3, 3, 3, 2],
             ),
             remedy("more cores, or a second machine behind a balancer", [3, 2, 1, 1, 3, 3, 3]),

@@ -44,7 +44,8 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
         evidence: found,
         remedies: vec![
             remedy(
-                "raise the quota once and compare (systemd: CPUQuota=; Kubernetes: resources.limits.cpu; docker run --cpus)",
+                "raise the quota once and compare (systemd: CPUQuota=; Kubernetes: resources.limits.cpu; docker run \
+                 --cpus)",
                 [3, 3, 3, 2, 2, 3, 3],
             ),
             remedy("give it requests without a limit, where the machine is its own", [3, 3, 2, 2, 2, 3, 2]),

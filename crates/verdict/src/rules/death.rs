@@ -35,7 +35,8 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
         evidence: found,
         remedies: vec![
             remedy(
-                "read the target's last lines and the kernel's (journalctl -u SERVICE -k, dmesg): they say what ended it",
+                "read the target's last lines and the kernel's (journalctl -u SERVICE -k, dmesg): they say what ended \
+                 it",
                 [3, 3, 3, 3, 1, 3, 3],
             ),
             remedy(

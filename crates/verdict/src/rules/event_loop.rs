@@ -45,11 +45,13 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
         evidence: found,
         remedies: vec![
             remedy(
-                "take work out of that thread: profile it (node --cpu-prof, py-spy), and move or cache what is at the top",
+                "take work out of that thread: profile it (node --cpu-prof, py-spy), and move or cache what is at the \
+                 top",
                 [3, 1, 3, 3, 3, 3, 2],
             ),
             remedy(
-                "run a process per core (Node: cluster or pm2 -i max; gunicorn -w; uvicorn --workers), with sticky sessions for polling and a Redis adapter between them",
+                "run a process per core (Node: cluster or pm2 -i max; gunicorn -w; uvicorn --workers), with sticky \
+                 sessions for polling and a Redis adapter between them",
                 [3, 2, 2, 2, 3, 3, 2],
             ),
             remedy("send less to each: batch broadcasts, smaller rooms, fewer copies", [2, 2, 3, 3, 3, 2, 2]),

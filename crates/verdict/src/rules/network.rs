@@ -33,7 +33,8 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
         evidence: found,
         remedies: vec![
             remedy(
-                "compare the interface's use with its speed (ethtool, sar -n DEV) and with the provider's limit for the instance",
+                "compare the interface's use with its speed (ethtool, sar -n DEV) and with the provider's limit for \
+                 the instance",
                 [3, 2, 3, 3, 2, 3, 3],
             ),
             remedy("send fewer bytes: compression, smaller messages", [2, 2, 3, 3, 3, 2, 2]),

@@ -37,7 +37,8 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
         )],
         remedies: vec![
             remedy(
-                "decide whether the limit is meant for this load; raise it where it is set (nginx limit_req, an API gateway, the framework's throttler)",
+                "decide whether the limit is meant for this load; raise it where it is set (nginx limit_req, an API \
+                 gateway, the framework's throttler)",
                 [3, 3, 3, 3, 2, 2, 2],
             ),
             remedy(

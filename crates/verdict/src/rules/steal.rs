@@ -1,4 +1,5 @@
-//! Steal: a virtual machine wanted a core and another one got it; on burstable instances also when the credits are gone.
+//! Steal: a virtual machine wanted a core and another one got it; on burstable instances also when the credits are
+//! gone.
 
 use super::{Ruling, evidence, percent, unmeasured};
 use crate::case::Case;

@@ -1,4 +1,5 @@
-//! Worker threads: work that was moved out of the first thread fills a pool of them (libuv has four: hashing, files, DNS;
+//! Worker threads: work that was moved out of the first thread fills a pool of them (libuv has four: hashing, files,
+//! DNS;
 //! application servers have their own), while the first thread is idle.
 
 use super::{Ruling, evidence, percent, unmeasured};
@@ -42,7 +43,8 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
         ],
         remedies: vec![
             remedy(
-                "do less of it: a lower cost of password hashes (bcrypt 13 takes eight times what 10 takes), tokens instead of a login each time",
+                "do less of it: a lower cost of password hashes (bcrypt 13 takes eight times what 10 takes), tokens \
+                 instead of a login each time",
                 [3, 3, 3, 3, 2, 3, 2],
             ),
             remedy(

@@ -4,12 +4,16 @@ use super::target::{listening, sockets_at};
 use crate::machine::Machine;
 use crate::probe::{Readings, Unread};
 use procfs_core::net::{TcpNetEntries, TcpState};
+use rustix::time::{ClockId, clock_gettime};
 use std::io;
 use std::time::{Duration, Instant};
 
 /// The table of all connections is read so rarely that reading it takes this share of the time at most: with ten
 /// thousand of them, reading takes some twenty milliseconds.
 const SHARE: u32 = 250;
+
+/// However long it takes, it is read this often.
+const RARELY: Duration = Duration::from_secs(10);
 
 /// When the table of connections was read.
 #[derive(Debug, Default)]
@@ -37,7 +41,7 @@ impl Connections {
         if self.due.is_some_and(|due| Instant::now() < due) {
             return;
         }
-        let began = Instant::now();
+        let began = cpu_now();
         match established(machine, net, port) {
             Ok(Queues { connections, receive, send }) => {
                 readings.level("target.connections", &[], connections as f64);
@@ -46,8 +50,15 @@ impl Connections {
             }
             Err(error) => readings.not_measured("connections are", &Unread::because(error)),
         }
-        self.due = Some(Instant::now() + (began.elapsed() * SHARE).min(Duration::from_secs(30)));
+        let took = cpu_now().saturating_sub(began);
+        self.due = Some(Instant::now() + (took * SHARE).min(RARELY));
     }
+}
+
+/// CPU time of this thread: what reading costs, however busy the machine is.
+fn cpu_now() -> Duration {
+    let used = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(used.tv_sec as u64, used.tv_nsec as u32)
 }
 
 #[derive(Debug, Default)]
