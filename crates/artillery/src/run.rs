@@ -1,7 +1,9 @@
 //! Artillery's side of a run: what the kernel asks a script language for ([`Dialect`]), and what it hears of the run.
 
 use serde_json::Value;
-use sonagi_engine::{Collect, Control, Dialect, Level, LogLine, Phase, RunEvent, SECOND_NS, TICK, health};
+use sonagi_engine::{
+    Collect, Control, Dialect, Level, LogLine, Phase, RunEvent, SECOND_NS, TICK, Watcher, health,
+};
 use sonagi_measure::At;
 use sonagi_measure::ledger::RoomId;
 use sonagi_measure::metrics::{Interval, JUDGED_EVERY, Registry};
@@ -47,6 +49,8 @@ pub struct Options {
     pub fail_on_status: FailOnStatus,
     /// The plan's processor, if it was loaded before the run ([`crate::exports`]): the first shard takes it over.
     pub processor: LoadedProcessor,
+    /// Whoever looks at the target meanwhile.
+    pub watcher: Option<Arc<dyn Watcher>>,
 }
 
 impl Default for Options {
@@ -58,6 +62,7 @@ impl Default for Options {
             started: String::new(),
             fail_on_status: FailOnStatus::default(),
             processor: LoadedProcessor::default(),
+            watcher: None,
         }
     }
 }
@@ -99,6 +104,7 @@ pub fn run(
     check_sources(&options.source_addresses)?;
     let (threads, source_addresses) = (options.threads.max(1), options.source_addresses.len());
     let written = header(&plan, &options);
+    let watcher = options.watcher.clone();
     let artillery = Arc::new(Artillery::new(plan, options));
     let submetrics = artillery.metrics.submetrics().iter().map(|one| one.name.to_string()).collect();
     let kernel = sonagi_engine::Options {
@@ -107,6 +113,7 @@ pub fn run(
         rules: artillery.plan.delivery.unwrap_or_default(),
         source_addresses,
         epoch: Instant::now(),
+        watcher,
     };
     let mut follower = Follower {
         boundaries: artillery.plan.load.boundaries(),

@@ -4,7 +4,7 @@
 //! of some: `http.response_time{page:list}.p95`. The wholes stay typed blocks ([`sonagi_measure::recorder::Timings`]):
 //! only what is told is sampled, and a run without tags samples nothing.
 
-use sonagi_measure::metrics::{Kind, Registry, SeriesName, Unit};
+use sonagi_measure::metrics::{Kind, Registry, Scope, SeriesName, Unit};
 use sonagi_measure::outcome::{Operation, OperationKind};
 use sonagi_measure::recorder::{Figure, TaggedSeries};
 use sonagi_measure::thresholds::Threshold;
@@ -71,7 +71,7 @@ pub(crate) fn metrics(plan: &Plan) -> (Registry, Vec<TaggedSeries>) {
         let mut figures = plan.tagged.iter().filter_map(|tagged| figure(series.metric, operation(tagged)));
         let Some((kind, unit)) = figures.next().map(shape) else { continue };
         // More metrics than a run may have are not measured, and thresholds on them say so.
-        let Ok(id) = registry.add_partial(series.metric, kind, unit) else { continue };
+        let Ok(id) = registry.add_of(Scope::Partial, series.metric, kind, unit) else { continue };
         if registry.submetric(&series.submetric()).is_ok() {
             told.push((series, id));
         }

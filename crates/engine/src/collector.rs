@@ -24,6 +24,7 @@ use crate::options::{Error, Options};
 use crate::seconds::Seconds;
 use crate::shard::SECOND_NS;
 use crate::thread::{self, Go, Report, Role, ThreadContext};
+use crate::watcher::{Sighting, Sightings};
 
 /// How long the collector waits for threads to end after an abort.
 const ABORT_PATIENCE: Duration = Duration::from_secs(1);
@@ -221,6 +222,9 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
             threads.into_iter().for_each(join);
         }
         self.absorb(seconds.rest(), self.now());
+        if let Some(watcher) = &self.options.watcher {
+            watcher.end();
+        }
         self.collect.loaded(self.now());
         Ok(())
     }
@@ -231,6 +235,9 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
         self.epoch = epoch.unwrap_or(self.epoch);
         let begins = At(start.duration_since(self.epoch).as_nanos() as i64);
         self.collect.begins(begins);
+        if let Some(watcher) = &self.options.watcher {
+            watcher.begin(&self.dialect.metrics(), self.epoch);
+        }
         let go = Go { epoch, first_second: (begins.0 / SECOND_NS) as u64 + 1 };
         for to in goes {
             // A thread that does not receive it is broken, and reports that.
@@ -261,8 +268,16 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
     }
 
     /// Merges one interval of all threads.
-    fn absorb(&mut self, records: Vec<Record>, at: At) {
+    fn absorb(&mut self, mut records: Vec<Record>, at: At) {
         let process = health::process(self.options.source_addresses);
+        let Sightings { interval, notes } =
+            self.options.watcher.as_ref().map(|watcher| watcher.take()).unwrap_or_default();
+        if !interval.is_empty() {
+            records.push(Record { metrics: interval, ..Record::default() });
+        }
+        for Sighting { at, kind, detail } in &notes {
+            self.collect.event(RunEvent::Noted { at: *at, kind, detail });
+        }
         let Collector { totals, collect, .. } = self;
         let snapshot = totals.absorb_following(records, at, process, &mut **collect);
         tell_second(&mut **collect, snapshot);

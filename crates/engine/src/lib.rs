@@ -24,6 +24,7 @@ mod sink;
 #[cfg(test)]
 mod tests;
 mod thread;
+mod watcher;
 
 pub use control::Control;
 pub use dialect::{Collect, Dialect, Phase, TICK};
@@ -32,3 +33,4 @@ pub use options::{Error, Options};
 pub use run::{once, run};
 pub use shard::{Place, SECOND_NS, Shard};
 pub use sink::{Sink, SinkThread};
+pub use watcher::{Sighting, Sightings, Watcher};

@@ -2,7 +2,10 @@
 
 use sonagi_measure::ledger::Rules;
 use sonagi_measure::totals::Header;
+use std::sync::Arc;
 use tokio::time::Instant;
+
+use crate::watcher::Watcher;
 
 /// How a run is carried out.
 #[derive(Clone, Debug)]
@@ -17,6 +20,8 @@ pub struct Options {
     pub source_addresses: usize,
     /// When the run began.
     pub epoch: Instant,
+    /// Whoever looks at the target meanwhile.
+    pub watcher: Option<Arc<dyn Watcher>>,
 }
 
 /// Why a run could not be carried out.

@@ -12,8 +12,8 @@ mod tests;
 pub use about::about;
 pub use sonagi_measure::metrics::{
     AbortRule, Aggregate, Aggregation, Conflict, Crossed, Interval, JUDGED_EVERY, Kind, Limit, Metadata,
-    Metric, MetricId, MetricStore, Misread, Registry, Sample, Sampler, Submetric, TagSet, Tags, Target,
-    Unfit, Unit,
+    Metric, MetricId, MetricStore, Misread, Registry, Sample, Sampler, Scope, Submetric, TagSet, Tags,
+    Target, Unfit, Unit,
 };
 pub use system::{SystemTag, SystemTags};
 
@@ -118,7 +118,7 @@ fn is_name(name: &str) -> bool {
 /// A unit, as k6 writes what a metric contains.
 pub fn contains(unit: Unit) -> &'static str {
     match unit {
-        Unit::Number | Unit::Events => "default",
+        Unit::Number | Unit::Events | Unit::Share => "default",
         Unit::Milliseconds => "time",
         Unit::Bytes => "data",
     }

@@ -62,7 +62,7 @@ pub struct Name {
 /// The unit of a metric, in the word that frames have for it.
 fn unit_of(kind: Kind, unit: Unit) -> &'static str {
     match (kind, unit) {
-        (Kind::Rate, _) => "share",
+        (Kind::Rate, _) | (_, Unit::Share) => "share",
         (_, Unit::Number) => "number",
         (_, Unit::Milliseconds) => "ms",
         (_, Unit::Bytes) => "bytes",

@@ -27,6 +27,7 @@ pub mod summary;
 pub mod thresholds;
 pub mod totals;
 pub mod verdict;
+pub mod watched;
 
 pub use at::At;
 pub use histogram::Histogram;

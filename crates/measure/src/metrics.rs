@@ -25,7 +25,7 @@ mod trend;
 pub use aggregate::{Aggregate, Counted, Gauged, Rated};
 pub use breakdown::{OTHER, SETS_MAX, VALUES_MAX};
 pub use interval::{Interval, Observed, Part, Series};
-pub use registry::{Conflict, METRICS_MAX, Metric, Registry, Submetric};
+pub use registry::{Conflict, METRICS_MAX, Metric, Registry, Scope, Submetric};
 pub use sampler::{Breakdown, SERIES_MAX, Sample, Sampler, SeriesTags};
 pub use series_name::{SeriesName, Unnamed};
 pub use store::{Crossed, Limit, MetricStore, Tagged, Target, Unfit};
@@ -72,6 +72,8 @@ pub enum Unit {
     Bytes,
     /// Events, of which the number per second of the run counts.
     Events,
+    /// Shares of a whole, of which 1 is all.
+    Share,
 }
 
 /// A metric of a [`Registry`], by number.

@@ -71,6 +71,9 @@ pub struct Summary {
     /// by name.
     #[serde(default)]
     pub metrics: BTreeMap<String, MetricSummary>,
+    /// What probes saw of the target, by metric.
+    #[serde(default)]
+    pub watched: BTreeMap<String, MetricSummary>,
     /// Values that were left out of them: of names beyond 10,000, or of another kind than their name's; and sets of
     /// tags beyond 20,000 that were not told apart.
     #[serde(default)]

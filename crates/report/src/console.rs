@@ -5,6 +5,7 @@
 
 use crate::figures::{bytes, count, counted, duration, figure, milliseconds, percent, share, short};
 use crate::page::{Page, Tone, columns, items, padded, tame};
+use crate::target;
 use sonagi_measure::ledger::Counts;
 use sonagi_measure::metrics::MetricSummary;
 use sonagi_measure::summary::{
@@ -40,6 +41,9 @@ pub fn summary(run: &Summary, width: usize, colour: bool) -> String {
     errors(&mut page, &run.errors);
     page.blank();
     generator(&mut page, &run.generator);
+    for (at, parts) in target::lines(run).iter().enumerate() {
+        page.entry(if at == 0 { "target" } else { "" }, Tone::Faint, &items(parts));
+    }
     if let Some(service) = &run.service {
         self::service(&mut page, service);
     }

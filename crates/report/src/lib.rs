@@ -8,6 +8,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 pub mod console;
+pub mod diagnosis;
 pub mod figures;
 pub mod html;
 pub mod json;
@@ -18,6 +19,7 @@ pub mod plot;
 pub mod progress;
 pub mod sink;
 pub mod table;
+mod target;
 
 pub use matrix::Matrix;
 pub use sink::{Sink, Sinks};

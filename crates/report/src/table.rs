@@ -247,7 +247,7 @@ fn metered(name: &str, unit: Unit, aggregate: &Aggregate, tell: &mut Tell<'_>) {
     let unit = match unit {
         Unit::Milliseconds => "_ms",
         Unit::Bytes => "_bytes",
-        Unit::Number | Unit::Events => "",
+        Unit::Number | Unit::Events | Unit::Share => "",
     };
     let mut value = |figure: usize, what: &str, unit: &str, value: f64| {
         let (metric, column) = (name.to_owned(), format!("{name}.{what}{unit}"));

@@ -3,6 +3,7 @@
 pub(crate) mod check;
 mod completions;
 mod demo;
+mod explain;
 mod man;
 mod page;
 mod quick;
@@ -32,6 +33,7 @@ pub(crate) const COMMANDS: &[CommandEntry] = &[
     CommandEntry { name: serve::NAME, define: serve::define, run: serve::run },
     CommandEntry { name: demo::NAME, define: demo::define, run: demo::run },
     CommandEntry { name: report::NAME, define: report::define, run: report::run },
+    CommandEntry { name: explain::NAME, define: explain::define, run: explain::run },
     CommandEntry { name: page::NAME, define: page::define, run: page::run },
     CommandEntry { name: completions::NAME, define: completions::define, run: completions::run },
     CommandEntry { name: man::NAME, define: man::define, run: man::run },

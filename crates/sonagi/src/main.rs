@@ -27,6 +27,7 @@ mod runs;
 mod service;
 mod signals;
 mod stop;
+mod target_watch;
 mod temp_folder;
 mod terminal;
 mod values;

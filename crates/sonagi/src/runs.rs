@@ -16,6 +16,7 @@ use crate::queued_sink::QueuedSink;
 use crate::run_events::pass;
 use crate::signals::StopRequests;
 use crate::stop;
+use crate::target_watch::{self, TargetWatch, WatchWish};
 use crate::terminal::Terminal;
 use crate::watched_service::WatchedService;
 use clap::builder::PossibleValue;
@@ -45,6 +46,7 @@ pub(crate) struct RunOptions {
     pub(crate) source_addresses: Vec<IpAddr>,
     pub(crate) fail_on_status: FailOnStatus,
     pub(crate) pages: PageWish,
+    pub(crate) watch: WatchWish,
 }
 
 /// The flags of every command that runs plans.
@@ -93,6 +95,7 @@ pub(crate) fn arguments() -> Vec<Arg> {
             .help("Threads that generate load; default: one per core"),
     ];
     arguments.extend(page::arguments());
+    arguments.extend(target_watch::arguments());
     arguments
 }
 
@@ -120,6 +123,7 @@ impl RunOptions {
                 _ => FailOnStatus::All,
             },
             pages: PageWish::of(matches),
+            watch: WatchWish::of(matches),
         }
     }
 }
@@ -323,6 +327,8 @@ fn one(
         terminal.say(&format!("{} against {}", title.as_deref().unwrap_or(&plan.name), plan.target));
         sinks.add(QueuedSink::start(terminal.live(title.as_deref())).map_err(Error::could_not)?);
     }
+    let target = target_watch::target_at(&plan.target).filter(|_| options.watch.is_automatic);
+    let watch = TargetWatch::of(&options.watch.texts, target).map_err(|why| Error::flag("--watch", why))?;
     let own = sonagi_artillery::Options::default();
     let own = sonagi_artillery::Options {
         threads: options.shards.unwrap_or(own.threads),
@@ -331,6 +337,7 @@ fn one(
         started,
         fail_on_status: options.fail_on_status,
         processor,
+        watcher: watch.clone().map(|watch| watch as _),
     };
     if let Some(warning) = limits::shortage(&plan) {
         terminal.say(&warning);

@@ -4,6 +4,7 @@
 //! script may add names of their own: what becomes of an unknown name is for the caller to say.
 
 use sonagi_measure::outcome::{Operation, OperationKind};
+use sonagi_measure::watched;
 
 /// A family of names: the words behind its first dot.
 struct Family {
@@ -180,6 +181,9 @@ impl Measured<'_> {
     /// Nothing measures it.
     pub fn check(&self, name: &str) -> Result<(), Unknown> {
         check(name)?;
+        if watched::figures().any(|figure| figure == name) {
+            return Ok(());
+        }
         let (first, rest) = name.split_once('.').unwrap_or((name, ""));
         if !families().any(|family| family == first) {
             let hint = "functions report metrics of their own: `events.emit(\"counter\", name, 1)`";
@@ -313,7 +317,13 @@ fn check(name: &str) -> Result<(), Unknown> {
     let wrong =
         |hint: String| Err(Unknown { what: format!("`{name}` is not a metric"), hint, is_misspelt: true });
     let did_you_mean = |right: String| wrong(format!("did you mean `{right}`?"));
+    if watched::figures().any(|figure| figure == name) {
+        return Ok(());
+    }
     let Some(family) = FAMILIES.iter().find(|family| family.name == first) else {
+        if let Some(near) = nearest_watched(name) {
+            return did_you_mean(near);
+        }
         // Plugins and functions of scripts add families of their own; only near misses are refused.
         return match nearest(families(), first).filter(|_| !OPEN.contains(&first)) {
             Some(near) => did_you_mean(name.replacen(first, near, 1)),
@@ -340,6 +350,16 @@ fn check(name: &str) -> Result<(), Unknown> {
         Some(near) => did_you_mean(format!("{}{near}", &name[..name.len() - figure.len()])),
         None => wrong(format!("say which figure of it: {}", QUANTILES.join(", "))),
     }
+}
+
+/// The figure of a probe's metric that a name was meant to be; None: it looks like none of them.
+fn nearest_watched(name: &str) -> Option<String> {
+    let (family, _) = name.split_once('.')?;
+    let figures: Vec<String> =
+        watched::figures().filter(|figure| figure.split('.').next() == Some(family)).collect();
+    // Whoever leaves out which figure of a level is meant asks for the highest.
+    let highest = figures.iter().find(|figure| figure.strip_suffix(".max") == Some(name));
+    highest.cloned().or_else(|| nearest(figures.iter().map(String::as_str), name).map(str::to_owned))
 }
 
 fn nearest<'w>(words: impl Iterator<Item = &'w str>, word: &str) -> Option<&'w str> {
@@ -394,6 +414,9 @@ mod tests {
             ("statuses.erors", "statuses.errors"),
             ("vusers.session_length.p9999", "vusers.session_length.p999"),
             ("traffic.messages_recieved", "traffic.messages_received"),
+            ("target.cpu", "target.cpu.max"),
+            ("target.memroy.max", "target.memory.max"),
+            ("host.oom_kill", "host.oom_kills"),
         ] {
             assert_eq!(hint(name), Err(format!("did you mean `{meant}`?")), "{name}");
         }

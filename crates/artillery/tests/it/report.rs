@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use sonagi_artillery::report::{self as artillery, Periods};
 use sonagi_measure::At;
 use sonagi_measure::ledger::Rules;
-use sonagi_measure::metrics::{AutomaticTags, Kind, MetricStore, Registry, Sampler, Unit};
+use sonagi_measure::metrics::{AutomaticTags, Kind, MetricStore, Registry, Sampler, Scope, Unit};
 use sonagi_measure::outcome::{Operation, OperationId, OperationKind, Outcome, Timing};
 use sonagi_measure::recorder::{Counter, Record, Recorder};
 use sonagi_measure::summary::Summary;
@@ -230,8 +230,9 @@ fn a_period_is_ten_seconds_of_the_clock_and_only_those_with_something_in_them_ar
 #[test]
 fn a_period_tells_operations_with_tags_apart_as_the_aggregate_does() {
     let registry = Arc::new(Registry::default());
-    let times = registry.add_partial("http.response_time", Kind::Trend, Unit::Milliseconds).unwrap();
-    let failed = registry.add_partial("vusers.failed", Kind::Counter, Unit::Number).unwrap();
+    let times =
+        registry.add_of(Scope::Partial, "http.response_time", Kind::Trend, Unit::Milliseconds).unwrap();
+    let failed = registry.add_of(Scope::Partial, "vusers.failed", Kind::Counter, Unit::Number).unwrap();
     let (slow, lost) = ("http.response_time{page:list}", "vusers.failed{page:list}");
     registry.submetric(slow).unwrap();
     registry.submetric(lost).unwrap();

@@ -5,7 +5,7 @@ use sonagi_artillery::names;
 use sonagi_measure::At;
 use sonagi_measure::folder::{self, Writer};
 use sonagi_measure::ledger::Rules;
-use sonagi_measure::metrics::{AbortRule, Conflict, Kind, MetricStore, Registry, Unit};
+use sonagi_measure::metrics::{AbortRule, Conflict, Kind, MetricStore, Registry, Scope, Unit};
 use sonagi_measure::outcome::{CountedAs, Failure, OperationId, Outcome, TaggedId};
 use sonagi_measure::recorder::{Counter, Figure, Recorder, TaggedSeries};
 use sonagi_measure::summary::{Conclusion, Summary};
@@ -23,8 +23,8 @@ const SUBMETRIC: &str = "operations.GET /rooms/{{ id }}.response_ms{page:list}";
 /// judged after each second.
 fn run(path: &Path, threshold: Threshold) -> (Summary, Vec<Judged>) {
     let registry = Arc::new(Registry::default());
-    let times = registry.add_partial(TIMES, Kind::Trend, Unit::Milliseconds).unwrap();
-    let failed = registry.add_partial("kinds.http.failed", Kind::Counter, Unit::Number).unwrap();
+    let times = registry.add_of(Scope::Partial, TIMES, Kind::Trend, Unit::Milliseconds).unwrap();
+    let failed = registry.add_of(Scope::Partial, "kinds.http.failed", Kind::Counter, Unit::Number).unwrap();
     registry.submetric(SUBMETRIC).unwrap();
     registry.submetric("kinds.http.failed{page:list}").unwrap();
     let submetrics = registry.submetrics().iter().map(|one| one.name.to_string()).collect();
@@ -89,9 +89,9 @@ fn of_operations_with_tags_the_folder_has_their_samples_and_nothing_of_the_whole
 #[test]
 fn a_metric_of_which_only_parts_are_told_is_no_other_metric() {
     let registry = Registry::default();
-    let id = registry.add_partial("a", Kind::Counter, Unit::Number).unwrap();
-    assert_eq!(registry.add_partial("a", Kind::Counter, Unit::Number), Ok(id));
-    assert_eq!(registry.add("a", Kind::Counter, Unit::Number), Err(Conflict::Partial("a".to_owned())));
+    let id = registry.add_of(Scope::Partial, "a", Kind::Counter, Unit::Number).unwrap();
+    assert_eq!(registry.add_of(Scope::Partial, "a", Kind::Counter, Unit::Number), Ok(id));
+    assert_eq!(registry.add("a", Kind::Counter, Unit::Number), Err(Conflict::Scope("a".to_owned())));
 }
 
 fn ending(expression: &str, delay_s: u64) -> Threshold {

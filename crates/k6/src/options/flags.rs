@@ -144,6 +144,12 @@ pub const FLAGS: &[Flag] = &[
         "Write the test as a page that needs nothing but itself (Sonagi's own flag).",
     ),
     flag("plot", Switch, "Print latencies and rate as a small plot below the summary (Sonagi's own flag)."),
+    flag("watch", Many("WHAT"), "Watch this as well, e.g. port:3001 or pid:4711 (Sonagi's own flag)."),
+    flag(
+        "no-watch",
+        Switch,
+        "Do not watch a target on this machine without being asked (Sonagi's own flag).",
+    ),
     or(
         "K6_SECRET_SOURCE",
         flag("secret-source", Many("SOURCE"), "Secrets for k6/secrets: file=FILE or mock=NAME=VALUE,…"),

@@ -21,9 +21,10 @@ mod traffic;
 mod vu_pool;
 
 use serde_json::{Map, Value};
-use sonagi_engine::{Collect, RunEvent};
+use sonagi_engine::{Collect, RunEvent, Watcher};
 use sonagi_measure::ledger::Rules;
 use sonagi_measure::totals::{Follow, Header};
+use sonagi_measure::watched;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -75,6 +76,8 @@ pub struct Asked {
     pub outputs: Vec<Wanted>,
     /// Opens the standard output, for the outputs that go there.
     pub standard_output: fn() -> Box<dyn Write + Send>,
+    /// Whoever looks at the target meanwhile.
+    pub watcher: Option<Arc<dyn Watcher>>,
 }
 
 /// A test that can be run: its script was read, its options make sense.
@@ -192,7 +195,15 @@ impl Collect<K6> for Reading<'_, '_> {
 /// The options of a task that one user does outside of any run.
 fn alone(epoch: Instant) -> sonagi_engine::Options {
     let header = Header { operations: header::operations(), ..Header::default() };
-    sonagi_engine::Options { threads: 1, header, rules: Rules::default(), source_addresses: 0, epoch }
+    let watcher = None;
+    sonagi_engine::Options {
+        threads: 1,
+        header,
+        rules: Rules::default(),
+        source_addresses: 0,
+        epoch,
+        watcher,
+    }
 }
 
 /// The state that all users of a test share.
@@ -239,6 +250,7 @@ fn limited(asked: &Asked, options: &Options, registry: &Arc<Registry>) -> Result
     let mut store = MetricStore::new(Arc::clone(registry));
     let mut problems = Vec::new();
     for of in judged(asked, options) {
+        watched::enter(registry, &of.metric);
         problems.extend(store.watch(&of.metric).err());
         for limit in &of.thresholds {
             let abort = AbortRule { on_fail: limit.abort_on_fail, delay: limit.delay_abort_eval };

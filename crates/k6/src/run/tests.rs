@@ -33,6 +33,7 @@ fn asked(script: &str) -> Asked {
         secrets: Arc::default(),
         outputs: Vec::new(),
         standard_output: || Box::new(std::io::sink()),
+        watcher: None,
     }
 }
 

@@ -3,7 +3,9 @@
 use super::delivery::TAIL;
 use super::{Check, Facts, Group, Judged, Measured, Part, Summary, by_name};
 use crate::metrics::delivery::LATENCY;
-use crate::metrics::{Aggregate, Aggregation, Kind, Limit, MetricId, MetricStore, Target, Unit, builtin};
+use crate::metrics::{
+    Aggregate, Aggregation, Kind, Limit, MetricId, MetricStore, Scope, Target, Unit, builtin,
+};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -54,7 +56,11 @@ fn metrics(store: &mut MetricStore, facts: &Facts) -> Vec<Measured> {
     let registry = store.registry().clone();
     let submetrics = registry.submetrics();
     let mut targets = Vec::new();
-    for (id, metric) in registry.each() {
+    // What probes see is no part of k6's summary, unless a threshold names it.
+    let is_limited = |target| store.limits().iter().any(|limit| limit.target == target);
+    let each = registry.each().into_iter();
+    for (id, metric) in each.filter(|(id, it)| it.scope != Scope::Watched || is_limited(Target::Metric(*id)))
+    {
         targets.push((Target::Metric(id), metric.name.clone(), metric.kind, metric.unit));
         for (place, one) in submetrics.iter().enumerate().filter(|(_, one)| one.parent == id) {
             targets.push((Target::Submetric(place), one.name.clone(), metric.kind, metric.unit));

@@ -35,7 +35,7 @@ impl TimeUnit {
 /// A value of a metric in its unit.
 pub(super) fn value(value: f64, of: Unit, times: Option<TimeUnit>) -> String {
     match of {
-        Unit::Number | Unit::Events => plain(value),
+        Unit::Number | Unit::Events | Unit::Share => plain(value),
         Unit::Bytes => bytes(value),
         Unit::Milliseconds => duration(value, times),
     }

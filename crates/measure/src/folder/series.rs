@@ -27,7 +27,7 @@ use super::places::{Count, Places};
 use crate::at::At;
 use crate::ledger::{Counts, RoomFate};
 use crate::metrics::{
-    Aggregate, Counted, Gauged, Kind, Observed, Part, Rated, Registry, Series, TagSet, Trend, Unit,
+    Aggregate, Counted, Gauged, Kind, Observed, Part, Rated, Registry, Scope, Series, TagSet, Trend, Unit,
 };
 use crate::recorder::Gauges;
 use crate::totals::{Header, ProcessGauges, Snapshot};
@@ -78,9 +78,21 @@ struct Name {
     /// Sub-metrics it is a part of.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     parts: Vec<String>,
-    /// Only sub-metrics of the metric are told.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "is_whole")]
+    scope: Scope,
+    /// The scope, as earlier folders of this version have it.
+    #[serde(default, skip_serializing)]
     partial: bool,
+}
+
+fn is_whole(scope: &Scope) -> bool {
+    *scope == Scope::Whole
+}
+
+impl Name {
+    fn scope(&self) -> Scope {
+        if self.partial { Scope::Partial } else { self.scope }
+    }
 }
 
 /// Writes the lines of one run.
@@ -149,9 +161,9 @@ impl Encoder {
         let number = self.next_number();
         let (metric, tags) = count.name(header);
         let (metric, kind, unit) = (metric.to_owned(), Kind::Counter, Unit::Number);
-        let breakdown = TagSet::default();
+        let (breakdown, scope) = (TagSet::default(), Scope::Whole);
         let (first_ns, parts, partial) = (None, vec![], false);
-        names.push((number, Name { metric, kind, unit, tags, breakdown, first_ns, parts, partial }));
+        names.push((number, Name { metric, kind, unit, tags, breakdown, first_ns, parts, scope, partial }));
         self.counts.insert(count, number);
         number
     }
@@ -175,7 +187,8 @@ impl Encoder {
             breakdown: series.breakdown.clone(),
             first_ns: Some(first.0),
             parts: parts.collect(),
-            partial: series.of.is_partial,
+            scope: series.of.scope,
+            partial: false,
         };
         names.push((number, name));
         self.samples.insert(Arc::clone(series), (number, *first));
@@ -259,8 +272,7 @@ impl Decoder {
         let series = match self.series.get(&number) {
             Some(series) => Arc::clone(series),
             None => {
-                let add = if name.partial { Registry::add_partial } else { Registry::add };
-                let metric = add(&self.registry, &name.metric, name.kind, name.unit).ok()?;
+                let metric = self.registry.add_of(name.scope(), &name.metric, name.kind, name.unit).ok()?;
                 let part = |name: &String| {
                     let place = self.registry.submetric(name).ok()?;
                     Some(Part { place, name: name.as_str().into() })

@@ -1,5 +1,6 @@
 //! What the metrics of a run mean, in a sentence of plain words for whoever reads a page.
 
+use crate::watched;
 use serde::Serialize;
 
 /// An explanation, by language.
@@ -14,8 +15,9 @@ pub struct About {
 /// The explanation of a metric that every run may have; None: it is of the script or its language.
 pub fn about(metric: &str) -> Option<About> {
     let explained = [USERS, OPERATIONS, MESSAGES, DELIVERY, GENERATOR];
-    let row = explained.into_iter().flatten().find(|(name, ..)| *name == metric)?;
-    Some(About { en: row.1, ko: row.2 })
+    let row = explained.into_iter().flatten().find(|(name, ..)| *name == metric);
+    row.map(|row| About { en: row.1, ko: row.2 })
+        .or_else(|| watched::about(metric).map(|(en, ko)| About { en, ko }))
 }
 
 /// A metric, and its explanation in English and Korean.

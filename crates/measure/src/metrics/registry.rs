@@ -2,7 +2,7 @@
 
 use super::breakdown::{Place, ToldApart};
 use super::series_name::{Unnamed, tags_of};
-use super::{Breakdown, Kind, MetricId, TagSet, Unit};
+use super::{Breakdown, Kind, MetricId, Part, TagSet, Unit};
 use crate::secrets::{self, MASK};
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -16,9 +16,22 @@ pub struct Metric {
     pub kind: Kind,
     /// The unit of its values.
     pub unit: Unit,
-    /// Only a part of what the name says is sampled, the operations that have tags: of such a metric only sub-metrics
-    /// are told, and what the whole came to is measured elsewhere.
-    pub is_partial: bool,
+    /// What its samples are of.
+    pub scope: Scope,
+}
+
+/// What the samples of a metric are of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// All of what its name says.
+    #[default]
+    Whole,
+    /// Only a part of it, the operations that have tags: of such a metric only sub-metrics are told, and what the whole
+    /// came to is measured elsewhere.
+    Partial,
+    /// The target, as a probe sees it: no part of what the load came to.
+    Watched,
 }
 
 /// The samples of a metric that have certain tags: what a threshold on `http_reqs{status:200}` is about.
@@ -62,9 +75,9 @@ pub enum Conflict {
         /// The unit its values should have.
         wanted: Unit,
     },
-    /// There is one of the name whose whole is measured elsewhere, or the other way round.
-    #[error("metric '{0}' already exists, and what belongs to it is measured elsewhere")]
-    Partial(String),
+    /// There is one of the name whose samples are of something else.
+    #[error("metric '{0}' already exists, and its samples are of something else")]
+    Scope(String),
     /// There are [`METRICS_MAX`] already.
     #[error("a run has {METRICS_MAX} metrics at most: there is no room for '{0}'")]
     TooMany(String),
@@ -90,17 +103,17 @@ struct Known {
 struct Wanted {
     kind: Kind,
     unit: Unit,
-    is_partial: bool,
+    scope: Scope,
 }
 
 impl Known {
     /// The metric of this name, which must be like the one wanted.
     fn find(&self, name: &str, wanted: Wanted) -> Option<Result<MetricId, Conflict>> {
         let id = *self.by_name.get(name)?;
-        let Wanted { kind, unit, is_partial } = wanted;
-        let Metric { kind: exists, unit: holds, is_partial: is_known_partial, .. } = self.metrics[id.index()];
-        Some(if is_known_partial != is_partial {
-            Err(Conflict::Partial(name.to_owned()))
+        let Wanted { kind, unit, scope } = wanted;
+        let Metric { kind: exists, unit: holds, scope: known, .. } = self.metrics[id.index()];
+        Some(if known != scope {
+            Err(Conflict::Scope(name.to_owned()))
         } else if exists != kind {
             Err(Conflict::Kind { name: name.to_owned(), exists, wanted: kind })
         } else if holds != unit {
@@ -128,7 +141,7 @@ impl Registry {
                 name: Arc::from(*name),
                 kind: *kind,
                 unit: *unit,
-                is_partial: false,
+                scope: Scope::Whole,
             })
             .collect();
         let by_name =
@@ -142,15 +155,15 @@ impl Registry {
     /// # Errors
     /// When there is one of this name that counts otherwise, or there are too many.
     pub fn add(&self, name: &str, kind: Kind, unit: Unit) -> Result<MetricId, Conflict> {
-        self.enter(name, Wanted { kind, unit, is_partial: false })
+        self.enter(name, Wanted { kind, unit, scope: Scope::Whole })
     }
 
-    /// A metric of which only sub-metrics are told ([`Metric::is_partial`]).
+    /// A metric whose samples are of this scope.
     ///
     /// # Errors
     /// As [`Registry::add`].
-    pub fn add_partial(&self, name: &str, kind: Kind, unit: Unit) -> Result<MetricId, Conflict> {
-        self.enter(name, Wanted { kind, unit, is_partial: true })
+    pub fn add_of(&self, scope: Scope, name: &str, kind: Kind, unit: Unit) -> Result<MetricId, Conflict> {
+        self.enter(name, Wanted { kind, unit, scope })
     }
 
     fn enter(&self, name: &str, wanted: Wanted) -> Result<MetricId, Conflict> {
@@ -162,13 +175,13 @@ impl Registry {
         if let Some(known) = known.find(name, wanted) {
             return known;
         }
-        let Wanted { kind, unit, is_partial } = wanted;
+        let Wanted { kind, unit, scope } = wanted;
         if known.metrics.len() >= METRICS_MAX {
             return Err(Conflict::TooMany(name.to_owned()));
         }
         let id = MetricId(known.metrics.len() as u32);
         let name: Arc<str> = Arc::from(name);
-        known.metrics.push(Metric { name: name.clone(), kind, unit, is_partial });
+        known.metrics.push(Metric { name: name.clone(), kind, unit, scope });
         known.by_name.insert(name, id);
         Ok(id)
     }
@@ -233,6 +246,11 @@ impl Registry {
         self.read().submetrics.clone()
     }
 
+    /// The sub-metrics that a sample of a metric with these tags belongs to.
+    pub fn parts(&self, metric: MetricId, tags: &TagSet) -> Box<[Part]> {
+        matching(&self.read().submetrics, metric, tags)
+    }
+
     /// Lets no tag of a breakdown show this value from now on. Whatever its name or its looks say is secret is masked
     /// anyway: these tags are kept in the run folder, most of them addresses.
     pub fn keep_secret(&self, value: &str) {
@@ -260,6 +278,13 @@ impl Registry {
     fn read(&self) -> std::sync::RwLockReadGuard<'_, Known> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Those of these sub-metrics that a sample of a metric with these tags belongs to.
+pub(super) fn matching(submetrics: &[Submetric], metric: MetricId, tags: &TagSet) -> Box<[Part]> {
+    let has = |one: &Submetric| one.tags.iter().all(|(name, value)| tags.get(name) == Some(value));
+    let matching = submetrics.iter().enumerate().filter(|(_, one)| one.parent == metric && has(one));
+    matching.map(|(place, one)| Part { place, name: Arc::clone(&one.name) }).collect()
 }
 
 impl Default for Registry {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::registry::matching;
 use super::tags::{Interner, UNSETTLED};
 use super::{
     Aggregate, AutomaticTags, Interval, Metadata, MetricId, Observed, Part, Registry, Series, Submetric,
@@ -195,9 +196,7 @@ impl Sampler {
     /// The sub-metrics a sample with these tags belongs to.
     fn matching(&mut self, metric: MetricId, set: &TagSet) -> Box<[Part]> {
         let submetrics = self.submetrics.get_or_insert_with(|| self.registry.submetrics());
-        let has = |one: &Submetric| one.tags.iter().all(|(name, value)| set.get(name) == Some(value));
-        let matching = submetrics.iter().enumerate().filter(|(_, one)| one.parent == metric && has(one));
-        matching.map(|(place, one)| Part { place, name: Arc::clone(&one.name) }).collect()
+        matching(submetrics, metric, set)
     }
 }
 

@@ -8,7 +8,7 @@ use super::registry;
 use super::series_name::Unnamed;
 use super::{
     AbortRule, Aggregate, Expression, Interval, Kind, Metric, MetricId, Misread, Observed, Operator, Part,
-    Registry, TagSet, Unit,
+    Registry, Scope, TagSet, Unit,
 };
 use crate::at::At;
 
@@ -147,7 +147,7 @@ impl MetricStore {
         self.untold += interval.untold;
         self.left_out += interval.left_out;
         for Observed { series, first, aggregate } in &interval.series {
-            if !series.of.is_partial {
+            if series.of.scope != Scope::Partial {
                 self.whole(series.metric, &series.of).merge(aggregate);
             }
             for part in &series.submetrics {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Aggregate, Kind, Metric, MetricStore, Trend, Unit};
+use super::{Aggregate, Kind, Metric, MetricStore, Scope, Trend, Unit};
 use crate::histogram::Quantiles;
 
 /// A metric's result in a run.
@@ -43,9 +43,19 @@ pub struct Level {
 }
 
 impl MetricStore {
-    /// Every metric and sub-metric that was seen, by name; `duration_s` is the run's.
+    /// Every metric and sub-metric of the load that was seen, by name; `duration_s` is the run's.
     pub fn summary(&mut self, duration_s: f64) -> BTreeMap<String, MetricSummary> {
-        let seen = self.metrics_and_parts().filter(|(_, aggregate)| aggregate.samples() > 0);
+        self.summary_of(duration_s, |scope| scope != Scope::Watched)
+    }
+
+    /// Every metric and sub-metric that probes saw, likewise.
+    pub fn watched(&mut self, duration_s: f64) -> BTreeMap<String, MetricSummary> {
+        self.summary_of(duration_s, |scope| scope == Scope::Watched)
+    }
+
+    fn summary_of(&mut self, duration_s: f64, of: fn(Scope) -> bool) -> BTreeMap<String, MetricSummary> {
+        let seen = self.metrics_and_parts();
+        let seen = seen.filter(|(metric, aggregate)| of(metric.scope) && aggregate.samples() > 0);
         let told = |(metric, aggregate): &mut (Metric, Aggregate)| {
             (metric.name.to_string(), MetricSummary::of(aggregate, metric.unit, duration_s))
         };

@@ -76,6 +76,13 @@ impl Summary {
                 (None, None) => {}
             }
         }
+        for (name, metric) in &self.watched {
+            if let Some(level) = &metric.level {
+                flatten(name, &serde_json::to_value(level).unwrap_or_default(), &mut names);
+            } else if let Some(count) = metric.sum.or(metric.per_second) {
+                names.insert(name.clone(), count);
+            }
+        }
         names
     }
 

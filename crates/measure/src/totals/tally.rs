@@ -168,6 +168,7 @@ impl Tally {
             generator: self.watch.judge(self.arrivals(), exhausted, objective, (header.shards, header.cores)),
             scenarios: self.scenarios(),
             metrics: self.metrics.summary(duration_s),
+            watched: self.metrics.watched(duration_s),
             metrics_left_out: self.metrics.left_out() + self.metrics.untold(),
             plugins: self.plugins(),
             expectations: self.expectations.summary(),

@@ -70,6 +70,7 @@ pub(crate) fn minimal() -> Summary {
         },
         scenarios: BTreeMap::new(),
         metrics: BTreeMap::new(),
+        watched: BTreeMap::new(),
         metrics_left_out: 0,
         plugins: Figures { endpoint_prefix: "plugins.metrics-by-endpoint".into(), ..Figures::default() },
         expectations: Default::default(),

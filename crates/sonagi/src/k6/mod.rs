@@ -17,17 +17,19 @@ pub(crate) use flags::tip;
 use crate::environment::NO_COLOR;
 use crate::page::Dashboard;
 use crate::signals;
+use crate::target_watch::TargetWatch;
 use crate::terminal::Terminal;
 use clap::error::ErrorKind;
 use flags::GivenFlags;
 use folder::TestFolder;
 use log::TestLog;
-use sonagi_engine::{Level, LogLine, RunEvent};
+use sonagi_engine::{Level, LogLine, RunEvent, Watcher};
 use sonagi_k6::Secrets;
 use sonagi_k6::executor::{Abort, Reason};
 use sonagi_k6::options::{Tiers, environment};
 use sonagi_k6::output::Wanted;
 use sonagi_k6::run::{AS_JSON, Asked, End, Ended, Exit, load};
+use sonagi_watch::probes::Target;
 use std::ffi::OsString;
 use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
@@ -249,7 +251,15 @@ fn asked(given: &GivenFlags) -> Result<Asked, (Exit, String)> {
         secrets: Arc::new(secrets),
         outputs: outputs.map_err(|why| (Exit::Other, why.to_string()))?,
         standard_output: || Box::new(std::io::stdout()),
+        watcher: watcher(given).map_err(wrong(Exit::Other))?,
     })
+}
+
+/// Whoever looks at the target: a script does not say where that is, but its connections do.
+fn watcher(given: &GivenFlags) -> Result<Option<Arc<dyn Watcher>>, String> {
+    let own = (!given.has("no-watch")).then_some(Target::Peer);
+    let watch = TargetWatch::of(&given.many("watch"), own).map_err(|why| format!("--watch: {why}"))?;
+    Ok(watch.map(|watch| watch as _))
 }
 
 /// The script's absolute path and text; `-` is the standard input, in the current folder.

@@ -31,4 +31,5 @@ mod support;
 mod tags;
 mod targets;
 mod verdicts;
+mod watching;
 mod words;

@@ -41,6 +41,7 @@ pub(crate) const ORDERS: &[(&str, &[&str])] = &[
             "expectations",
             "ledger",
             "metrics",
+            "watched",
             "recorder",
             "thresholds",
             "plugins",
@@ -57,6 +58,7 @@ pub(crate) const ORDERS: &[(&str, &[&str])] = &[
     (
         "crates/engine/src",
         &[
+            "watcher",
             "control",
             "rooms",
             "delivery",

@@ -1,0 +1,101 @@
+//! The metrics of probes that watch the target: names, units, and what they mean in plain words. The probes themselves
+//! are in `sonagi-watch`; thresholds and pages know what they measure from here.
+
+mod host;
+mod target;
+
+use crate::metrics::{Kind, Registry, Scope, Unit};
+
+/// How long a probe's look took.
+pub const LOOK: &str = "watch.look";
+/// How much of a core's time a probe's look took.
+pub const LOOK_CPU: &str = "watch.cpu";
+
+/// A metric of ours.
+pub(crate) struct Row {
+    name: &'static str,
+    kind: Kind,
+    unit: Unit,
+    en: &'static str,
+    ko: &'static str,
+}
+
+/// A metric that is at some level.
+pub(crate) const fn level(name: &'static str, unit: Unit, en: &'static str, ko: &'static str) -> Row {
+    Row { name, kind: Kind::Gauge, unit, en, ko }
+}
+
+/// A metric that is counted.
+pub(crate) const fn count(name: &'static str, unit: Unit, en: &'static str, ko: &'static str) -> Row {
+    Row { name, kind: Kind::Counter, unit, en, ko }
+}
+
+const WATCH: &[Row] = &[
+    level(
+        LOOK,
+        Unit::Milliseconds,
+        "How long a probe took to look at its subject, by probe.",
+        "프로브가 대상을 한 번 살펴보는 데 걸린 시간입니다.",
+    ),
+    level(
+        LOOK_CPU,
+        Unit::Milliseconds,
+        "CPU time that a probe took in a second, by probe.",
+        "프로브가 1초 동안 쓴 CPU 시간입니다.",
+    ),
+];
+
+/// All tables.
+const TABLES: &[&[Row]] = &[WATCH, target::PROCESSES, target::LIMITS, target::SOCKETS, host::HOST];
+
+fn rows() -> impl Iterator<Item = &'static Row> {
+    TABLES.iter().copied().flatten()
+}
+
+fn row(metric: &str) -> Option<&'static Row> {
+    rows().find(|row| row.name == metric)
+}
+
+/// The unit of a metric of ours.
+pub fn unit(metric: &str) -> Unit {
+    row(metric).map_or(Unit::Number, |row| row.unit)
+}
+
+/// The explanation of a metric in English and Korean; None: it is not of a probe, or the watched thing itself names it.
+pub(crate) fn about(metric: &str) -> Option<(&'static str, &'static str)> {
+    row(metric).map(|row| (row.en, row.ko))
+}
+
+/// The figures of all of them, as thresholds on a summary name them: of a level `target.cpu.max`, `min` and `value`,
+/// which is the last one; of a count its name.
+pub fn figures() -> impl Iterator<Item = String> {
+    const LEVELS: [&str; 3] = ["max", "min", "value"];
+    let levels = |row: &'static Row| LEVELS.map(|figure| format!("{}.{figure}", row.name)).to_vec();
+    rows().flat_map(move |row| if row.kind == Kind::Gauge { levels(row) } else { vec![row.name.to_owned()] })
+}
+
+/// Enters the metric that a threshold names, with tags or without, if it is one of ours: before the first look nobody
+/// else has.
+pub fn enter(registry: &Registry, name: &str) {
+    let metric = name.split('{').next().unwrap_or(name);
+    if let Some(row) = row(metric) {
+        // A script's own metric of this name stays what it is; the probe's values are left out and counted.
+        let _ = registry.add_of(Scope::Watched, row.name, row.kind, row.unit);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn a_metric_is_told_once_and_in_sentences() {
+        let mut seen = HashSet::new();
+        for Row { name, en, ko, .. } in rows() {
+            assert!(seen.insert(*name), "{name} has two rows");
+            assert!(en.ends_with('.') && ko.ends_with('.'), "{name}");
+            assert!(ko.chars().any(|letter| ('가'..='힣').contains(&letter)), "{name}");
+        }
+    }
+}

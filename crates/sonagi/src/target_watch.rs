@@ -1,0 +1,155 @@
+//! Watching the target of a run: what was asked for, and the target itself where it runs on this machine.
+
+use clap::{Arg, ArgAction, ArgMatches};
+use serde_json::json;
+use sonagi_engine::{Sighting, Sightings, Watcher};
+use sonagi_measure::metrics::Registry;
+use sonagi_watch::probes::{self, Target};
+use sonagi_watch::{Note, Probe, Watch, machine};
+use std::fmt;
+use std::net::{IpAddr, ToSocketAddrs, UdpSocket};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::time::Instant;
+
+/// A note about what cannot be measured, in the run's record.
+pub(crate) const UNMEASURED: &str = "unmeasured";
+/// A note about what happened to the target.
+pub(crate) const TARGET: &str = "target";
+
+/// What a command line says of watching.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WatchWish {
+    /// What to watch, as `--watch` has it.
+    pub(crate) texts: Vec<String>,
+    /// Whether a target on this machine is watched without being asked.
+    pub(crate) is_automatic: bool,
+}
+
+/// The flags for watching.
+pub(crate) fn arguments() -> [Arg; 2] {
+    [
+        Arg::new("watch")
+            .long("watch")
+            .value_name("WHAT")
+            .action(ArgAction::Append)
+            .value_parser(|text: &str| probes::probe(text).map(|_| text.to_owned()))
+            .help("Watch this as well while the load goes on, e.g. port:3001 or pid:4711; may be repeated"),
+        Arg::new("no-watch")
+            .long("no-watch")
+            .action(ArgAction::SetTrue)
+            .help("Do not watch a target on this machine without being asked"),
+    ]
+}
+
+impl WatchWish {
+    /// The wish of the flags of [`arguments`].
+    pub(crate) fn of(matches: &ArgMatches) -> WatchWish {
+        let texts = matches.get_many::<String>("watch").into_iter().flatten().cloned();
+        WatchWish { texts: texts.collect(), is_automatic: !matches.get_flag("no-watch") }
+    }
+}
+
+/// Probes of one run.
+pub(crate) struct TargetWatch {
+    /// Before the load begins.
+    probes: Mutex<Vec<Box<dyn Probe>>>,
+    /// While it goes on.
+    watch: Mutex<Option<Watch>>,
+}
+
+impl fmt::Debug for TargetWatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(locked(&self.probes).iter().map(|probe| probe.subject())).finish()
+    }
+}
+
+impl TargetWatch {
+    /// Watches what these texts ask for, and the target itself where it is known. None: nothing is to be watched.
+    ///
+    /// # Errors
+    /// A text asks for nothing that can be watched.
+    pub(crate) fn of(texts: &[String], own: Option<Target>) -> Result<Option<Arc<TargetWatch>>, String> {
+        let mut probes = texts.iter().map(|text| probes::probe(text)).collect::<Result<Vec<_>, _>>()?;
+        // It is watched once, however it is named.
+        let is_named = |port: &Target| texts.iter().any(|text| Target::named(text) == Some(*port));
+        if let Some(target) = own.filter(|own| !is_named(own)) {
+            probes.insert(0, probes::on_machine(machine::Local, target));
+        }
+        let watch = TargetWatch { probes: Mutex::new(probes), watch: Mutex::new(None) };
+        let is_any = !locked(&watch.probes).is_empty();
+        Ok(is_any.then(|| Arc::new(watch)))
+    }
+}
+
+impl Watcher for TargetWatch {
+    fn begin(&self, metrics: &Arc<Registry>, epoch: Instant) {
+        let probes = std::mem::take(&mut *locked(&self.probes));
+        // Without a thread to be had the load would not go on either.
+        *locked(&self.watch) = Watch::start(probes, metrics, epoch.into_std()).ok();
+    }
+
+    fn take(&self) -> Sightings {
+        let taken = locked(&self.watch).as_ref().map(Watch::take).unwrap_or_default();
+        Sightings { interval: taken.interval, notes: taken.notes.into_iter().map(sighting).collect() }
+    }
+
+    fn end(&self) {
+        *locked(&self.watch) = None;
+    }
+}
+
+fn sighting(note: Note) -> Sighting {
+    let Note { at, subject, text, hint, is_event } = note;
+    let kind = if is_event { TARGET } else { UNMEASURED };
+    Sighting { at, kind, detail: json!({ "subject": subject, "text": text, "hint": hint }) }
+}
+
+/// The target at an address on this machine; None: it is elsewhere.
+pub(crate) fn target_at(address: &str) -> Option<Target> {
+    local_port(address).map(Target::Port)
+}
+
+fn local_port(address: &str) -> Option<u16> {
+    let url = url::Url::parse(address).ok()?;
+    let port = url.port().or_else(|| match url.scheme() {
+        "http" | "ws" => Some(80),
+        "https" | "wss" => Some(443),
+        _ => None,
+    })?;
+    let host = url.host_str()?.trim_start_matches('[').trim_end_matches(']');
+    let is_here = |ip: IpAddr| ip.is_loopback() || UdpSocket::bind((ip, 0)).is_ok();
+    (host, port).to_socket_addrs().ok()?.any(|address| is_here(address.ip())).then_some(port)
+}
+
+fn locked<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_on_this_machine_is_known_by_its_address() {
+        assert_eq!(local_port("http://127.0.0.1:3000/chat"), Some(3000));
+        assert_eq!(local_port("ws://localhost"), Some(80));
+        assert_eq!(local_port("wss://[::1]:8443"), Some(8443));
+        // An address for documentation (RFC 5737), which no machine has.
+        assert_eq!(local_port("http://192.0.2.1:3000"), None);
+        assert_eq!(local_port("not an address"), None);
+    }
+
+    #[test]
+    fn the_target_is_watched_once_however_it_is_named() {
+        let subjects = |texts: &[&str], address: Option<&str>| {
+            let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
+            TargetWatch::of(&texts, address.and_then(target_at)).unwrap().map(|watch| format!("{watch:?}"))
+        };
+        let here = Some("http://127.0.0.1:3000");
+        assert_eq!(subjects(&[], None), None);
+        assert_eq!(subjects(&[], here).unwrap(), r#"["port 3000"]"#);
+        assert_eq!(subjects(&["port:3000"], here).unwrap(), r#"["port 3000"]"#);
+        assert_eq!(subjects(&["port:3001"], here).unwrap(), r#"["port 3000", "port 3001"]"#);
+        assert!(TargetWatch::of(&["sun".to_owned()], None).is_err());
+    }
+}

@@ -1,0 +1,96 @@
+//! All that a rule may look at.
+
+use crate::series::{first_above, mean, measured, most, share_above, sum};
+use crate::story::Story;
+use crate::timeline::Timeline;
+use serde_json::Value;
+use sonagi_measure::summary::Summary;
+use std::ops::Range;
+
+/// How long a resource is saturated at least before it is called that (s).
+const LASTING: usize = 3;
+
+/// A run in trouble.
+pub struct Case<'r> {
+    /// Its series.
+    pub timeline: &'r Timeline,
+    /// What it came to.
+    pub summary: &'r Summary,
+    /// What happened in it, as its folder has it.
+    pub events: &'r [Value],
+    /// What users noticed.
+    pub story: &'r Story,
+}
+
+/// A resource that was saturated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Saturated {
+    /// From this second on.
+    pub(crate) onset_s: usize,
+    /// Its mean level since the trouble began.
+    pub(crate) level: f64,
+    /// Its mean level before; none: there was no time before.
+    pub(crate) before: Option<f64>,
+}
+
+impl Case<'_> {
+    /// The seconds of the whole run.
+    pub(crate) fn whole(&self) -> Range<usize> {
+        0..self.timeline.len()
+    }
+
+    /// Whether a metric was measured at all.
+    pub(crate) fn has(&self, metric: &str) -> bool {
+        self.timeline.has(metric)
+    }
+
+    /// The highest level a metric had.
+    pub(crate) fn peak(&self, metric: &str) -> Option<f64> {
+        most(&self.timeline.level(metric), self.whole())
+    }
+
+    /// The mean level of a metric since the trouble began.
+    pub(crate) fn level(&self, metric: &str) -> Option<f64> {
+        mean(&self.timeline.level(metric), self.story.trouble())
+    }
+
+    /// How much a counter grew in the whole run; None: it was not measured.
+    pub(crate) fn total(&self, metric: &str) -> Option<f64> {
+        self.has(metric).then(|| sum(&self.timeline.rate(metric), self.whole()))
+    }
+
+    /// The first second in which a counter grew.
+    pub(crate) fn first(&self, metric: &str) -> usize {
+        let rate = measured(&self.timeline.rate(metric));
+        first_above(&rate, self.whole(), f64::MIN_POSITIVE, 1).unwrap_or(0)
+    }
+
+    /// A gauge that was at or above a level for three seconds in a row, and for a good part of the trouble.
+    pub(crate) fn saturated(&self, metric: &str, least: f64) -> Option<Saturated> {
+        self.saturated_levels(&self.timeline.level(metric), least)
+    }
+
+    /// The same, of levels made of several metrics.
+    pub(crate) fn saturated_levels(&self, levels: &[Option<f64>], least: f64) -> Option<Saturated> {
+        const PART: f64 = 0.4;
+        let onset_s = first_above(levels, self.whole(), least, LASTING)?;
+        let trouble = self.story.trouble();
+        (share_above(levels, trouble.clone(), least)? >= PART).then_some(())?;
+        let level = mean(levels, trouble)?;
+        Some(Saturated { onset_s, level, before: mean(levels, self.story.calm()) })
+    }
+
+    /// Events of a kind: their texts, with the second of each.
+    pub(crate) fn happened(&self, kind: &str) -> impl Iterator<Item = (usize, &str)> {
+        self.events.iter().filter(move |event| event["kind"] == *kind).filter_map(|event| {
+            let at = event["at_ns"].as_i64().unwrap_or(0).max(0) as usize / 1_000_000_000;
+            Some((at, event["text"].as_str()?))
+        })
+    }
+
+    /// Failures of these codes, in all operations.
+    pub(crate) fn failures(&self, codes: &[&str]) -> u64 {
+        let errors = self.summary.errors.iter();
+        errors.filter(|error| codes.contains(&error.code.as_str())).map(|error| error.count).sum()
+    }
+}

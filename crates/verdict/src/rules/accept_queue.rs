@@ -1,0 +1,47 @@
+//! The accept queue: connections that the kernel has made and the target has not accepted yet. Full, it drops the
+//! handshake's last packet, and the client tries again after one second and more: connect times come in steps.
+
+use super::{Ruling, evidence, unmeasured};
+use crate::case::Case;
+use crate::diagnosis::{Confidence, Finding};
+use crate::remedy::remedy;
+
+pub(super) fn judge(case: &Case<'_>) -> Ruling {
+    let Some(overflows) = case.total("host.tcp.listen_overflows") else {
+        return unmeasured("overflows of accept queues");
+    };
+    let peak = case.peak("target.accept_queue").unwrap_or(0.0);
+    if overflows == 0.0 {
+        return Ruling::RuledOut(format!("no accept queue overflowed; the target's held {peak:.0} at most"));
+    }
+    let onset_s = case.first("host.tcp.listen_overflows");
+    // The count is the machine's: somebody else's queue may have been full.
+    let is_own = peak > 0.0;
+    let mut found = vec![evidence(
+        "host.tcp.listen_overflows",
+        format!("{overflows:.0} connections found an accept queue full, from {onset_s} s on"),
+    )];
+    found.push(evidence("target.accept_queue", format!("up to {peak:.0} connections waited to be accepted")));
+    Ruling::Fires(Finding {
+        id: "accept_queue",
+        title: "Connections come faster than the target accepts them: its accept queue was full.".to_owned(),
+        confidence: if is_own { Confidence::Certain } else { Confidence::Possible },
+        onset_s,
+        evidence: found,
+        remedies: vec![
+            remedy(
+                "raise the backlog where the target listens (Node: server.listen({backlog}); uvicorn --backlog; \
+                 Tomcat acceptCount), then sysctl net.core.somaxconn",
+                [3, 3, 3, 3, 2, 3, 3],
+            ),
+            remedy(
+                "find what keeps it from accepting: a blocked event loop accepts nobody",
+                [3, 1, 3, 3, 3, 3, 2],
+            ),
+            remedy(
+                "let clients come more slowly (a ramp, jitter before reconnecting)",
+                [2, 3, 3, 3, 2, 2, 3],
+            ),
+        ],
+    })
+}

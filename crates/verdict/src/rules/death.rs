@@ -1,0 +1,49 @@
+//! Death: a process of the target ended while it was needed. What killed it may be known from another rule.
+
+use super::{Ruling, evidence, unmeasured};
+use crate::case::Case;
+use crate::diagnosis::{Confidence, Finding};
+use crate::remedy::remedy;
+
+pub(super) fn judge(case: &Case<'_>) -> Ruling {
+    if !case.has("target.processes") {
+        return unmeasured("the target's processes");
+    }
+    let (Some(ended), began) =
+        (case.total("target.ended").filter(|ended| *ended > 0.0), case.total("target.started"))
+    else {
+        return Ruling::RuledOut("all of the target's processes lived on".to_owned());
+    };
+    let onset_s = case.first("target.ended");
+    // Workers that come and go are the target's business; users must have noticed at about that second.
+    if case.peak("target.processes").is_some_and(|most| ended < most) && case.story.onset() > onset_s + 3 {
+        return Ruling::RuledOut("a process that ended was not missed".to_owned());
+    }
+    let mut found = vec![evidence("target.ended", format!("{ended:.0} ended, the first at {onset_s} s"))];
+    found.extend(
+        case.happened("target").take(3).map(|(at, text)| evidence("events", format!("{text} at {at} s"))),
+    );
+    let title = match began {
+        Some(began) if began > 0.0 => "The target's process ended and was started again.".to_owned(),
+        _ => format!("The target died {onset_s} s into the run: nothing was answered after."),
+    };
+    Ruling::Fires(Finding {
+        id: "death",
+        title,
+        confidence: Confidence::Certain,
+        onset_s,
+        evidence: found,
+        remedies: vec![
+            remedy(
+                "read the target's last lines and the kernel's (journalctl -u SERVICE -k, dmesg): they say what ended \
+                 it",
+                [3, 3, 3, 3, 1, 3, 3],
+            ),
+            remedy(
+                "have it restarted at once (systemd: Restart=always; pm2; a container's restart policy)",
+                [2, 3, 3, 3, 2, 3, 3],
+            ),
+            remedy("run two instances, so that one's death is not the service's", [2, 1, 2, 1, 3, 3, 2]),
+        ],
+    })
+}

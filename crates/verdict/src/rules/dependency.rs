@@ -1,0 +1,52 @@
+//! Slow while idle: the target answers slowly and neither it nor its machine is busy. It waits for something else: a
+//! database, another service, a lock, a sleep.
+
+use super::{Ruling, evidence, percent, unmeasured};
+use crate::case::Case;
+use crate::diagnosis::{Confidence, Finding};
+use crate::remedy::remedy;
+use crate::story::SymptomKind;
+
+/// Nothing is full below this.
+const IDLE: f64 = 0.7;
+
+pub(super) fn judge(case: &Case<'_>) -> Ruling {
+    if ![SymptomKind::Slow, SymptomKind::Slower, SymptomKind::Backlog]
+        .iter()
+        .any(|kind| case.story.has(*kind))
+    {
+        return Ruling::RuledOut("answers did not become slower".to_owned());
+    }
+    let (Some(main), Some(host)) = (case.level("target.cpu.main_thread"), case.level("host.cpu")) else {
+        return unmeasured("CPU of the target and its machine");
+    };
+    let throttled = case.level("target.throttled").unwrap_or(0.0);
+    if main >= IDLE || host >= IDLE || throttled >= 0.1 {
+        return Ruling::RuledOut(format!(
+            "the target was busy itself: its first thread {}, the machine {}",
+            percent(main),
+            percent(host)
+        ));
+    }
+    Ruling::Fires(Finding {
+        id: "dependency",
+        title: "The target was slow while it was idle: it waited for something else.".to_owned(),
+        confidence: Confidence::Possible,
+        onset_s: case.story.onset(),
+        evidence: vec![
+            evidence("target.cpu.main_thread", format!("its first thread used {} of a core", percent(main))),
+            evidence("host.cpu", format!("its machine was {} busy", percent(host))),
+        ],
+        remedies: vec![
+            remedy(
+                "watch what it depends on as well: --watch postgres://…, --watch redis://…, --watch http://…/metrics",
+                [3, 3, 3, 3, 1, 3, 3],
+            ),
+            remedy("time its calls to others (tracing, slow query log), at this load", [3, 2, 3, 3, 2, 3, 3]),
+            remedy(
+                "look at its pools of connections: how many are used, how many callers wait",
+                [3, 2, 3, 3, 2, 3, 3],
+            ),
+        ],
+    })
+}

@@ -1,0 +1,51 @@
+//! A rate limit: 429 (RFC 6585) on any transport. A limit, not a bottleneck: somebody wants it so.
+
+use super::{Ruling, evidence, percent};
+use crate::case::Case;
+use crate::diagnosis::{Confidence, Finding};
+use crate::remedy::remedy;
+use sonagi_measure::metrics::TagSet;
+
+/// Fewer are an accident.
+const LEAST: (f64, f64) = (0.005, 3.0);
+
+pub(super) fn judge(case: &Case<'_>) -> Ruling {
+    let is_refused =
+        |tags: &TagSet| tags.iter().any(|(name, value)| ["code", "status"].contains(&name) && value == "429");
+    let refused: f64 = case.timeline.rate_where("http.codes", is_refused).iter().sum();
+    let refused = refused + case.failures(&["poll_refused_429"]) as f64;
+    let all: f64 = case.timeline.rate("http.codes").iter().sum::<f64>().max(1.0);
+    if refused < LEAST.1 || refused < LEAST.0 * all {
+        return Ruling::RuledOut("no answer was 429".to_owned());
+    }
+    let rates = case.timeline.rate_where("http.codes", is_refused);
+    let onset_s = rates.iter().position(|rate| *rate > 0.0).unwrap_or(0);
+    let served: f64 = all - refused;
+    let seconds = case.timeline.len().max(1) as f64;
+    Ruling::Fires(Finding {
+        id: "rate_limit",
+        title: "The target refuses what is beyond a limit that somebody has set.".to_owned(),
+        confidence: Confidence::Certain,
+        onset_s,
+        evidence: vec![evidence(
+            "http.codes",
+            format!(
+                "{refused:.0} answers were 429 ({} of all); {:.1} a second were let through",
+                percent(refused / all),
+                served / seconds
+            ),
+        )],
+        remedies: vec![
+            remedy(
+                "decide whether the limit is meant for this load; raise it where it is set (nginx limit_req, an API \
+                 gateway, the framework's throttler)",
+                [3, 3, 3, 3, 2, 2, 2],
+            ),
+            remedy(
+                "let the test come from more addresses or accounts, if the limit is for each of them",
+                [2, 2, 2, 3, 2, 2, 3],
+            ),
+            remedy("have clients wait as Retry-After says", [2, 2, 3, 3, 3, 2, 3]),
+        ],
+    })
+}

@@ -1,0 +1,47 @@
+//! Rules over made-up runs: each names what was planted, and is silent where it was not.
+
+mod build;
+mod host;
+
+use build::Made;
+
+/// A run that keeps up is not accused, whatever its resources look like.
+#[test]
+fn a_target_that_kept_up_is_not_accused() {
+    let made = Made::of(20).gauge("host.cpu", |_| 0.99).gauge("host.cores", |_| 2.0).latency(|_| 20.0);
+    let found = made.diagnosis();
+    assert!(found.story.is_calm() && found.findings.is_empty(), "{found:?}");
+}
+
+#[test]
+fn latency_that_rose_is_told_from_noise() {
+    let noisy = Made::of(20).latency(|second| 20.0 + 15.0 * f64::from(second % 3));
+    assert!(noisy.diagnosis().story.is_calm());
+    let risen = Made::of(20).latency(|second| if second < 8 { 20.0 } else { 400.0 });
+    let story = risen.diagnosis().story;
+    assert_eq!(story.onset(), 8, "{story:?}");
+}
+
+#[test]
+fn users_that_pile_up_are_a_backlog_and_a_ramp_is_none() {
+    let ramp = Made::of(30)
+        .count("arrivals.planned", f64::from)
+        .gauge("users.active", |second| f64::from(second) * 10.0);
+    assert!(ramp.diagnosis().story.is_calm());
+    let piles = Made::of(30)
+        .count("arrivals.planned", |_| 10.0)
+        .gauge("users.active", |second| if second < 12 { 10.0 } else { f64::from(second) * 12.0 });
+    assert!(piles.diagnosis().story.has(crate::SymptomKind::Backlog));
+}
+
+#[test]
+fn without_a_cause_the_gauges_that_changed_most_are_told() {
+    let made = Made::of(20)
+        .latency(|second| if second < 8 { 20.0 } else { 400.0 })
+        .gauge("target.threads", |second| if second < 8 { 10.0 } else { 90.0 })
+        .gauge("target.memory", |_| 1e8);
+    let found = made.diagnosis();
+    assert!(found.findings.is_empty(), "{:?}", found.findings);
+    let changed: Vec<&str> = found.changed.iter().map(|change| change.series.as_str()).collect();
+    assert_eq!(changed, ["target.threads"]);
+}

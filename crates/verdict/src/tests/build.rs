@@ -1,0 +1,99 @@
+//! Runs made of a few series.
+
+use crate::diagnosis::{Diagnosis, diagnose};
+use crate::timeline::Timeline;
+use serde_json::{Value as Json, json};
+use sonagi_measure::frame::{Buckets, Frame, Name, Value};
+use sonagi_measure::metrics::{Kind, MetricStore, TagSet};
+use sonagi_measure::summary::Summary;
+use sonagi_measure::totals::{Header, Totals};
+
+/// A run under construction.
+pub(crate) struct Made {
+    frames: Vec<Frame>,
+    series: u32,
+    events: Vec<Json>,
+    /// What it came to.
+    pub(crate) summary: Summary,
+}
+
+impl Made {
+    /// A run of this many seconds.
+    pub(crate) fn of(seconds: u64) -> Made {
+        let frame = |s| Frame { s, at: s as f64 + 1.0, span: 1.0, ..Frame::default() };
+        let mut totals = Totals::new(&Header::default(), Default::default(), MetricStore::default());
+        Made {
+            frames: (0..seconds).map(frame).collect(),
+            series: 0,
+            events: Vec::new(),
+            summary: totals.summary(),
+        }
+    }
+
+    fn add(
+        mut self,
+        metric: &str,
+        tags: &[(&str, &str)],
+        kind: Kind,
+        of: impl Fn(u32) -> Option<Value>,
+    ) -> Made {
+        let name =
+            Name { metric: metric.to_owned(), kind, unit: "number", tags: TagSet::of(tags), about: None };
+        self.frames[0].names.push((self.series, name));
+        for (second, frame) in (0..).zip(&mut self.frames) {
+            if let Some(value) = of(second) {
+                frame.values.insert(self.series, value);
+            }
+        }
+        self.series += 1;
+        self
+    }
+
+    /// A gauge.
+    pub(crate) fn gauge(self, metric: &str, of: impl Fn(u32) -> f64) -> Made {
+        self.add(metric, &[], Kind::Gauge, |second| {
+            let level = of(second);
+            Some(Value::Gauge(level, level, level))
+        })
+    }
+
+    /// A counter's increases.
+    pub(crate) fn count(self, metric: &str, of: impl Fn(u32) -> f64) -> Made {
+        self.tagged_count(metric, &[], of)
+    }
+
+    /// A counter's increases, of a series with tags.
+    pub(crate) fn tagged_count(self, metric: &str, tags: &[(&str, &str)], of: impl Fn(u32) -> f64) -> Made {
+        self.add(metric, tags, Kind::Counter, |second| {
+            Some(Value::Counter(of(second))).filter(|_| of(second) > 0.0)
+        })
+    }
+
+    /// Twenty answers a second that take this long (ms).
+    pub(crate) fn latency(self, of: impl Fn(u32) -> f64) -> Made {
+        self.add("response_time", &[], Kind::Trend, |second| {
+            let mut buckets = Buckets::default();
+            buckets.add(of(second), 20);
+            Some(Value::Trend(buckets))
+        })
+    }
+
+    /// Something that happened to the target.
+    pub(crate) fn happened(mut self, second: i64, text: &str) -> Made {
+        self.events.push(json!({ "at_ns": second * 1_000_000_000, "kind": "target", "text": text }));
+        self
+    }
+
+    /// The diagnosis of it.
+    pub(crate) fn diagnosis(self) -> Diagnosis {
+        diagnose(&Timeline::of(self.frames), &self.summary, &self.events)
+    }
+
+    /// The first finding's rule; none: nothing was found.
+    #[track_caller]
+    pub(crate) fn cause(self) -> Option<&'static str> {
+        let found = self.diagnosis();
+        assert!(!found.story.is_calm(), "users must have noticed something");
+        found.findings.first().map(|finding| finding.id)
+    }
+}

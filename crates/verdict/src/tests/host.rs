@@ -1,0 +1,149 @@
+//! Rules over the target's processes, cgroup, sockets and machine. Levels are those measured on real stacks with the
+//! bottleneck planted.
+
+use super::build::Made;
+
+/// Latency that rose in second 8, on a machine of two cores that has time left.
+fn slow() -> Made {
+    Made::of(24)
+        .latency(|second| if second < 8 { 20.0 } else { 600.0 })
+        .gauge("host.cores", |_| 2.0)
+        .gauge("target.processes", |_| 1.0)
+}
+
+/// Idle before second 8, then at a level.
+fn from_8(idle: f64, full: f64) -> impl Fn(u32) -> f64 {
+    move |second| if second < 8 { idle } else { full }
+}
+
+fn idle(made: Made) -> Made {
+    made.gauge("host.cpu", |_| 0.3)
+        .gauge("target.cpu", |_| 0.2)
+        .gauge("target.cpu.main_thread", |_| 0.15)
+        .gauge("target.cpu.other_threads", |_| 0.05)
+}
+
+#[test]
+fn a_quota_is_named_although_everything_looks_idle() {
+    let made = idle(slow()).gauge("target.quota", |_| 0.3);
+    assert_eq!(made.gauge("target.throttled", from_8(0.05, 0.96)).cause(), Some("cpu_quota"));
+    let roomy = idle(slow()).gauge("target.quota", |_| 1.5).gauge("target.throttled", |_| 0.02);
+    assert_eq!(roomy.cause(), Some("dependency"));
+}
+
+#[test]
+fn a_full_first_thread_is_an_event_loop() {
+    let made = slow()
+        .gauge("target.cpu.main_thread", from_8(0.08, 0.99))
+        .gauge("target.cpu.other_threads", |_| 0.03)
+        .gauge("target.cpu", from_8(0.1, 1.02))
+        .gauge("host.cpu", from_8(0.2, 0.65));
+    assert_eq!(made.cause(), Some("event_loop"));
+}
+
+#[test]
+fn full_worker_threads_are_told_from_the_first() {
+    let made = slow()
+        .gauge("target.cpu.main_thread", |_| 0.06)
+        .gauge("target.cpu.other_threads", from_8(0.5, 1.72))
+        .gauge("target.cpu", from_8(0.6, 1.78))
+        .gauge("host.cpu", from_8(0.4, 0.95));
+    assert_eq!(made.cause(), Some("worker_threads"));
+}
+
+#[test]
+fn a_machine_full_of_the_target_is_cpu_and_of_others_a_neighbour() {
+    let full = |target: f64| {
+        slow()
+            .gauge("host.cpu", from_8(0.3, 0.98))
+            .gauge("target.cpu", from_8(0.3, target))
+            .gauge("target.cpu.main_thread", from_8(0.1, 0.6))
+            .gauge("target.cpu.other_threads", from_8(0.1, (target - 0.6_f64).max(0.0)))
+    };
+    assert_eq!(full(1.7).cause(), Some("cpu"));
+    assert_eq!(full(0.7).cause(), Some("neighbour"));
+}
+
+#[test]
+fn a_kill_for_lack_of_memory_comes_before_the_death_it_caused() {
+    let made = slow()
+        .gauge("target.memory", |_| 1.3e8)
+        .count("target.oom_kills", |second| f64::from(u8::from(second == 8)))
+        .count("target.ended", |second| f64::from(u8::from(second == 8)))
+        .happened(8, "process 7 (node) ended");
+    assert_eq!(made.cause(), Some("memory"));
+    let made = slow()
+        .gauge("target.memory", |_| 1e8)
+        .count("target.ended", |second| f64::from(u8::from(second == 8)));
+    assert_eq!(made.cause(), Some("death"));
+}
+
+#[test]
+fn a_cache_that_fills_its_limit_is_no_trouble() {
+    let made = idle(slow())
+        .gauge("target.memory", |_| 1e8)
+        .gauge("target.cgroup.memory", |_| 0.99e9)
+        .gauge("target.cgroup.memory.limit", |_| 1e9);
+    assert_eq!(made.cause(), Some("dependency"));
+}
+
+#[test]
+fn files_at_their_limit_are_named_with_the_limit() {
+    let made =
+        slow().gauge("target.open_files", from_8(20.0, 60.0)).gauge("target.open_files.limit", |_| 60.0);
+    let found = made.diagnosis();
+    assert_eq!(found.findings[0].id, "descriptors");
+    assert!(
+        found.findings[0].remedies[0].text.contains("LimitNOFILE=65536"),
+        "{:?}",
+        found.findings[0].remedies
+    );
+}
+
+#[test]
+fn an_accept_queue_that_overflowed_is_the_targets_only_if_its_own_was_seen_full() {
+    let overflowed =
+        || slow().count("host.tcp.listen_overflows", |second| if second > 8 { 6.0 } else { 0.0 });
+    assert_eq!(
+        idle(overflowed()).gauge("target.accept_queue", from_8(0.0, 3.0)).cause(),
+        Some("accept_queue")
+    );
+    let other = overflowed()
+        .gauge("target.cpu.main_thread", from_8(0.1, 0.99))
+        .gauge("target.cpu", from_8(0.1, 0.99))
+        .gauge("host.cpu", |_| 0.5);
+    assert_eq!(other.cause(), Some("event_loop"));
+}
+
+#[test]
+fn refusals_by_429_are_a_limit() {
+    let made = idle(slow()).tagged_count("http.codes", &[("code", "200")], |_| 12.0).tagged_count(
+        "http.codes",
+        &[("code", "429")],
+        from_8(0.0, 8.0),
+    );
+    assert_eq!(made.cause(), Some("rate_limit"));
+}
+
+#[test]
+fn stolen_time_and_lost_packets_are_named() {
+    let stolen = slow().gauge("host.cpu.steal", from_8(0.0, 0.3)).gauge("host.cpu", |_| 0.6);
+    assert_eq!(stolen.cause(), Some("steal"));
+    let lossy = slow()
+        .count("host.tcp.sent", |_| 1_000.0)
+        .count("host.tcp.retransmitted", from_8(0.0, 40.0))
+        .gauge("target.cpu.main_thread", |_| 0.1)
+        .gauge("host.cpu", |_| 0.2);
+    assert_eq!(lossy.cause(), Some("network"));
+}
+
+#[test]
+fn what_was_not_measured_is_neither_named_nor_ruled_out() {
+    let found = Made::of(24).latency(from_8(20.0, 600.0)).diagnosis();
+    assert!(found.findings.is_empty());
+    let unmeasured: Vec<&str> =
+        found.ruled_out.iter().filter(|rule| rule.is_unmeasured).map(|rule| rule.id).collect();
+    for rule in ["memory", "descriptors", "cpu_quota", "event_loop", "cpu", "dependency"] {
+        assert!(unmeasured.contains(&rule), "{rule} in {unmeasured:?}");
+    }
+}

@@ -1,0 +1,109 @@
+//! A machine's files of /proc and /sys: of this machine, or of another one that is reached.
+
+mod local;
+
+pub use local::Local;
+
+use procfs_core::{ExplicitSystemInfo, FromRead, FromReadSI};
+use std::io;
+
+/// The files of a machine that runs Linux.
+pub trait Machine: Send {
+    /// How messages name it, where it is not this one: `deploy@host`.
+    fn name(&self) -> Option<String> {
+        None
+    }
+
+    /// A new look begins: what is read from now on is of this moment.
+    ///
+    /// # Errors
+    /// The machine is not reached.
+    fn look(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// A file's contents.
+    ///
+    /// # Errors
+    /// As the machine says.
+    fn read(&mut self, path: &str) -> io::Result<Vec<u8>>;
+
+    /// A file's first bytes.
+    ///
+    /// # Errors
+    /// As the machine says.
+    fn head(&mut self, path: &str, bytes: usize) -> io::Result<Vec<u8>> {
+        let mut all = self.read(path)?;
+        all.truncate(bytes);
+        Ok(all)
+    }
+
+    /// How many names a folder has.
+    ///
+    /// # Errors
+    /// As the machine says.
+    fn count(&mut self, path: &str) -> io::Result<u64> {
+        Ok(self.list(path)?.len() as u64)
+    }
+
+    /// The names in a folder.
+    ///
+    /// # Errors
+    /// As the machine says.
+    fn list(&mut self, path: &str) -> io::Result<Vec<String>>;
+
+    /// The targets of all symbolic links in a folder; those that cannot be read are left out.
+    ///
+    /// # Errors
+    /// As the machine says.
+    fn links(&mut self, path: &str) -> io::Result<Vec<String>>;
+
+    /// What its files take for granted.
+    fn units(&self) -> Units;
+}
+
+/// What a machine's files take for granted.
+#[derive(Clone, Copy, Debug)]
+pub struct Units {
+    /// Clock ticks in a second.
+    pub ticks: u64,
+    /// Bytes of a page of memory.
+    pub page: u64,
+    /// Whether the low byte of a word comes first, as /proc/net writes addresses.
+    pub is_little_endian: bool,
+}
+
+impl Units {
+    pub(crate) fn system(self) -> ExplicitSystemInfo {
+        ExplicitSystemInfo {
+            boot_time_secs: 0,
+            ticks_per_second: self.ticks,
+            page_size: self.page,
+            is_little_endian: self.is_little_endian,
+        }
+    }
+
+    pub(crate) fn seconds(self, ticks: u64) -> f64 {
+        ticks as f64 / self.ticks as f64
+    }
+}
+
+/// A file, read into its type.
+pub(crate) fn parsed<T: FromRead>(machine: &mut dyn Machine, path: &str) -> io::Result<T> {
+    T::from_read(machine.read(path)?.as_slice()).map_err(|error| malformed(path, error))
+}
+
+/// A file whose meaning depends on the machine, read into its type.
+pub(crate) fn parsed_there<T: FromReadSI>(machine: &mut dyn Machine, path: &str) -> io::Result<T> {
+    let system = machine.units().system();
+    T::from_read(machine.read(path)?.as_slice(), &system).map_err(|error| malformed(path, error))
+}
+
+fn malformed(path: &str, error: impl std::fmt::Display) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("{path} is not as we know it: {error}"))
+}
+
+/// A file as text.
+pub(crate) fn text(machine: &mut dyn Machine, path: &str) -> io::Result<String> {
+    Ok(String::from_utf8_lossy(&machine.read(path)?).into_owned())
+}

@@ -1,0 +1,56 @@
+//! The table of probes: what can be watched, how it is written, and which file looks.
+
+mod cgroup;
+mod connections;
+mod host;
+mod processes;
+mod target;
+
+pub use target::{Target, on_machine};
+
+use crate::machine::Local;
+use crate::probe::Probe;
+
+/// A kind of probe.
+pub struct Kind {
+    /// The way its subject is written: `port:3000`.
+    pub form: &'static str,
+    /// What it watches, for `--help` and the documentation.
+    pub about: &'static str,
+    /// Whether a text means this kind.
+    is_meant: fn(&str) -> bool,
+    /// A probe of the subject.
+    make: fn(&str) -> Result<Box<dyn Probe>, String>,
+}
+
+/// All kinds, in the order in which they are asked.
+pub const TABLE: &[Kind] = &[
+    Kind {
+        form: "port:NUMBER",
+        about: "the processes that listen there, their children, cgroup and host",
+        is_meant: |text| text.starts_with("port:"),
+        make: |text| {
+            target::of_port(text.trim_start_matches("port:")).map(|target| on_machine(Local, target))
+        },
+    },
+    Kind {
+        form: "pid:NUMBER",
+        about: "this process, its children, cgroup and host",
+        is_meant: |text| text.starts_with("pid:"),
+        make: |text| target::of_pid(text.trim_start_matches("pid:")).map(|target| on_machine(Local, target)),
+    },
+];
+
+/// The probe that a text asks for.
+///
+/// # Errors
+/// It is none of the [`TABLE`], or malformed: what the rule is and what we got.
+pub fn probe(text: &str) -> Result<Box<dyn Probe>, String> {
+    match TABLE.iter().find(|kind| (kind.is_meant)(text)) {
+        Some(kind) => (kind.make)(text),
+        None => {
+            let forms: Vec<&str> = TABLE.iter().map(|kind| kind.form).collect();
+            Err(format!("what to watch is one of {}; got `{text}`", forms.join(", ")))
+        }
+    }
+}

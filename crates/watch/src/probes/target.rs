@@ -1,0 +1,290 @@
+//! The target's processes, their limits, sockets and machine: one probe, for all of them are read from one machine's
+//! files.
+
+use super::cgroup::Cgroup;
+use super::connections::Connections;
+use super::host::Host;
+use super::processes::Processes;
+use crate::machine::{Machine, parsed};
+use crate::probe::{Probe, Readings, Unread};
+use procfs_core::net::{TcpNetEntries, TcpNetEntry, TcpState};
+use procfs_core::{FromReadSI, process::Stat};
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::time::{Duration, Instant};
+
+/// How often it is looked for new children and listeners while none of the known ones is gone.
+const SEARCHED_EVERY: Duration = Duration::from_secs(5);
+/// Processes that are watched, at most.
+const PROCESSES_MAX: usize = 200;
+/// Bytes of a table of sockets in which all that listen stand: they come first, some 150 bytes each.
+const LISTENERS: usize = 128 << 10;
+
+/// The processes to watch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// Those that listen at this port.
+    Port(u16),
+    /// This one.
+    Pid(i32),
+    /// Those that this process has connections with: who asked for no target is told by where its load goes.
+    Peer,
+}
+
+pub(super) fn of_port(text: &str) -> Result<Target, String> {
+    let port = text.parse().ok().filter(|port| *port > 0);
+    port.map(Target::Port).ok_or_else(|| format!("a port is a number from 1 to 65535; got `{text}`"))
+}
+
+pub(super) fn of_pid(text: &str) -> Result<Target, String> {
+    let pid = text.parse().ok().filter(|pid| *pid > 0);
+    pid.map(Target::Pid).ok_or_else(|| format!("a process id is a number from 1; got `{text}`"))
+}
+
+impl Target {
+    /// The target that a text names; None: it names something else.
+    pub fn named(text: &str) -> Option<Target> {
+        match text.split_once(':')? {
+            ("port", port) => of_port(port).ok(),
+            ("pid", pid) => of_pid(pid).ok(),
+            _ => None,
+        }
+    }
+}
+
+/// Watches a target on a machine, and the machine.
+pub fn on_machine(machine: impl Machine + 'static, target: Target) -> Box<dyn Probe> {
+    Box::new(OnMachine {
+        machine: Box::new(machine),
+        port: match target {
+            Target::Port(port) => Some(port),
+            Target::Pid(_) | Target::Peer => None,
+        },
+        target,
+        found: Vec::new(),
+        was_found: false,
+        search_at: Instant::now(),
+        processes: Processes::default(),
+        cgroup: Cgroup::default(),
+        connections: Connections::default(),
+        host: Host::default(),
+    })
+}
+
+struct OnMachine {
+    machine: Box<dyn Machine>,
+    target: Target,
+    /// Where it listens, once that is known.
+    port: Option<u16>,
+    /// Those that listen, or were named, before their children.
+    found: Vec<i32>,
+    was_found: bool,
+    search_at: Instant,
+    processes: Processes,
+    cgroup: Cgroup,
+    connections: Connections,
+    host: Host,
+}
+
+impl Probe for OnMachine {
+    fn subject(&self) -> String {
+        let target = match self.target {
+            Target::Port(port) => format!("port {port}"),
+            Target::Pid(pid) => format!("process {pid}"),
+            Target::Peer => match self.port {
+                Some(port) => format!("port {port}"),
+                None => "the target".to_owned(),
+            },
+        };
+        self.machine.name().map_or_else(|| target.clone(), |machine| format!("{target} of {machine}"))
+    }
+
+    fn tags(&self) -> Vec<(&'static str, String)> {
+        self.machine.name().map(|machine| ("on", machine)).into_iter().collect()
+    }
+
+    fn look(&mut self, readings: &mut Readings<'_>) -> Result<(), Unread> {
+        self.machine.look().map_err(Unread::because)?;
+        self.find(readings);
+        let OnMachine { machine, found, processes, cgroup, connections, host, port, .. } = self;
+        let machine = &mut **machine;
+        processes.look(machine, found, readings);
+        if let Some(first) = found.first() {
+            cgroup.look(machine, *first, readings);
+        }
+        // A process may have a network of its own.
+        let net = found.first().map_or_else(|| "/proc/net".to_owned(), |pid| format!("/proc/{pid}/net"));
+        if let Some(port) = port {
+            connections.look(machine, (&net, *port), readings);
+        }
+        host.look(machine, &net, readings);
+        Ok(())
+    }
+}
+
+impl OnMachine {
+    /// Finds the processes, anew from time to time and when one is gone.
+    fn find(&mut self, readings: &mut Readings<'_>) {
+        let is_known = |pid: &i32| self.processes.is_alive(*pid);
+        if !self.found.is_empty() && self.found.iter().all(is_known) && Instant::now() < self.search_at {
+            return;
+        }
+        self.search_at = Instant::now() + SEARCHED_EVERY;
+        let roots = match self.target {
+            Target::Pid(pid) => Ok(vec![pid]),
+            Target::Port(port) => listeners(&mut *self.machine, port),
+            Target::Peer => self.peer(),
+        };
+        let roots = match roots {
+            Ok(roots) => roots,
+            Err(error) => {
+                return readings.not_measured("the target's processes are", &Unread::because(error));
+            }
+        };
+        if roots.is_empty() && !self.was_found {
+            let Some(port) = self.port else { return };
+            let unread = Unread::because(format_args!(
+                "no process that we may look at listens at port {port}"
+            ))
+            .hint("run as the user of the target, or as root; or watch it where it runs (--watch ssh:…)");
+            readings.not_measured("the target's processes are", &unread);
+        }
+        match with_children(&mut *self.machine, roots) {
+            Ok(mut found) => {
+                if found.len() > PROCESSES_MAX {
+                    let unread = Unread::because(format_args!("there are more than {PROCESSES_MAX} of them"));
+                    readings.not_measured("some of the target's processes are", &unread);
+                    found.truncate(PROCESSES_MAX);
+                }
+                self.was_found |= !found.is_empty();
+                self.found = found;
+            }
+            Err(error) => readings.not_measured("the target's processes are", &Unread::because(error)),
+        }
+    }
+}
+
+impl OnMachine {
+    /// The processes at the port of this machine that most of our own connections go to.
+    fn peer(&mut self) -> io::Result<Vec<i32>> {
+        if self.port.is_none() {
+            self.port = peer_port(&mut *self.machine)?;
+        }
+        self.port.map_or_else(|| Ok(Vec::new()), |port| listeners(&mut *self.machine, port))
+    }
+}
+
+fn peer_port(machine: &mut dyn Machine) -> io::Result<Option<u16>> {
+    let own: HashSet<String> = machine.links("/proc/self/fd")?.into_iter().collect();
+    let mut listening = HashSet::new();
+    let mut peers: HashMap<u16, u32> = HashMap::new();
+    for table in ["tcp", "tcp6"] {
+        let rows = sockets_at(machine, &format!("/proc/net/{table}"), usize::MAX);
+        let TcpNetEntries(rows) = rows.unwrap_or_else(|_| TcpNetEntries(Vec::new()));
+        for row in rows {
+            match row.state {
+                TcpState::Listen => _ = listening.insert(row.local_address.port()),
+                // A machine that connects to itself does so from the very address.
+                _ if (row.remote_address.ip().is_loopback()
+                    || row.remote_address.ip() == row.local_address.ip())
+                    && own.contains(&format!("socket:[{}]", row.inode)) =>
+                {
+                    *peers.entry(row.remote_address.port()).or_default() += 1;
+                }
+                _ => {}
+            }
+        }
+    }
+    let here = peers.into_iter().filter(|(port, _)| listening.contains(port));
+    Ok(here.max_by_key(|(port, connections)| (*connections, *port)).map(|(port, _)| port))
+}
+
+/// The sockets that listen at a port.
+pub(super) fn listening(machine: &mut dyn Machine, net: &str, port: u16) -> io::Result<Vec<TcpNetEntry>> {
+    let mut found = Vec::new();
+    let mut failed = None;
+    for table in ["tcp", "tcp6"] {
+        match sockets_at(machine, &format!("{net}/{table}"), LISTENERS) {
+            Ok(TcpNetEntries(rows)) => found.extend(
+                rows.into_iter()
+                    .filter(|row| row.state == TcpState::Listen && row.local_address.port() == port),
+            ),
+            // A system without IPv6 has no table of it.
+            Err(error) => failed = Some(error),
+        }
+    }
+    match failed {
+        Some(error) if found.is_empty() && error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(found),
+    }
+}
+
+/// The rows of a table of sockets within its first bytes.
+pub(super) fn sockets_at(machine: &mut dyn Machine, path: &str, bytes: usize) -> io::Result<TcpNetEntries> {
+    let system = machine.units().system();
+    let mut text = machine.head(path, bytes)?;
+    if text.len() == bytes {
+        let whole = text.iter().rposition(|byte| *byte == b'\n').unwrap_or(0);
+        text.truncate(whole);
+    }
+    TcpNetEntries::from_read(text.as_slice(), &system).map_err(|error| io::Error::other(error.to_string()))
+}
+
+/// The processes that hold a socket that listens at this port.
+fn listeners(machine: &mut dyn Machine, port: u16) -> io::Result<Vec<i32>> {
+    let sockets = listening(machine, "/proc/net", port)?;
+    if sockets.is_empty() {
+        return Ok(Vec::new());
+    }
+    let names: HashSet<String> = sockets.iter().map(|socket| format!("socket:[{}]", socket.inode)).collect();
+    let mut found = Vec::new();
+    for pid in pids(machine)? {
+        // Those of other users cannot be looked into.
+        let links = machine.links(&format!("/proc/{pid}/fd")).unwrap_or_default();
+        if links.iter().any(|link| names.contains(link)) {
+            found.push(pid);
+        }
+    }
+    Ok(found)
+}
+
+fn pids(machine: &mut dyn Machine) -> io::Result<Vec<i32>> {
+    Ok(machine.list("/proc")?.iter().filter_map(|name| name.parse().ok()).collect())
+}
+
+/// These processes and their descendants; parents come before their children, and among the first ones the oldest.
+fn with_children(machine: &mut dyn Machine, roots: Vec<i32>) -> io::Result<Vec<i32>> {
+    if roots.is_empty() {
+        return Ok(roots);
+    }
+    let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
+    let mut began: HashMap<i32, u64> = HashMap::new();
+    for pid in pids(machine)? {
+        // One that has ended meanwhile.
+        let Ok(stat) = stat(machine, pid) else { continue };
+        children.entry(stat.ppid).or_default().push(pid);
+        began.insert(pid, stat.starttime);
+    }
+    let mut found: Vec<i32> = roots.into_iter().filter(|pid| began.contains_key(pid)).collect();
+    found.sort_by_key(|pid| (began.get(pid).copied(), *pid));
+    let mut seen: HashSet<i32> = found.iter().copied().collect();
+    let mut next = 0;
+    while next < found.len() {
+        for child in children.remove(&found[next]).unwrap_or_default() {
+            if seen.insert(child) {
+                found.push(child);
+            }
+        }
+        next += 1;
+    }
+    Ok(found)
+}
+
+/// A process that lives; a zombie does not.
+pub(super) fn stat(machine: &mut dyn Machine, pid: i32) -> io::Result<Stat> {
+    let stat: Stat = parsed(machine, &format!("/proc/{pid}/stat"))?;
+    match stat.state {
+        'Z' | 'X' => Err(io::Error::from(io::ErrorKind::NotFound)),
+        _ => Ok(stat),
+    }
+}

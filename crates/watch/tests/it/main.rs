@@ -1,0 +1,8 @@
+//! Probes against real processes and against the files of machines that this one is not.
+
+#![allow(clippy::unwrap_used)]
+
+mod fixture;
+mod limits;
+mod processes;
+mod support;
