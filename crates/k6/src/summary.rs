@@ -133,7 +133,8 @@ impl Summary {
     /// Every threshold and whether it held, for the test's record.
     pub(crate) fn judged(&self) -> Vec<thresholds::Judged> {
         let of = |one: &Measured, judged: &Judged| {
-            let seen = judged.seen.as_ref().map(|(method, value)| format!("{method} = {value}"));
+            let seen = judged.seen.as_ref();
+            let seen = seen.map(|(method, value)| format!("{method} = {}", figures::plain(*value)));
             thresholds::Judged {
                 expression: format!("{}: {}", one.name, judged.source),
                 strict: true,

@@ -62,11 +62,35 @@ const SHOWN = new Set([
   'http_reqs',
 ]);
 
-/** Metrics without a panel: those of scripts and probes first, the run's own counts after them. */
+/** Metrics of the target whose lanes are drawn at once, in this order; what is there of services comes behind them. */
+const TARGET = [
+  'target.cpu',
+  'target.cpu.thread',
+  'target.throttled',
+  'target.memory',
+  'target.open_files',
+  'target.accept_queue',
+  'target.processes',
+  'host.cpu',
+  'host.pressure.cpu',
+  'host.memory.available',
+];
+const SERVICES = ['postgres.', 'redis.', 'nginx.', 'pool.', 'runtime.'];
+const PROBED = ['target.', 'host.', 'watch.', ...SERVICES];
+
+/** Whether a probe measured it, beside the load. */
+export function isProbed(metric: string): boolean {
+  return PROBED.some(prefix => metric.startsWith(prefix));
+}
+
+/** Metrics without a panel: those of scripts and of the target first, the run's own counts after them. */
 export function others(run: Run): { own: string[]; known: string[] } {
   const metrics = run.metrics.filter(metric => !SHOWN.has(metric));
-  const explained = (metric: string) => run.series(metric)[0].about !== undefined;
-  return { own: metrics.filter(metric => !explained(metric)), known: metrics.filter(explained) };
+  const ofServices = (metric: string) => SERVICES.some(prefix => metric.startsWith(prefix));
+  const isOwn = (metric: string) => !isProbed(metric) && run.series(metric)[0].about === undefined;
+  const target = [...TARGET.filter(metric => metrics.includes(metric)), ...metrics.filter(ofServices)];
+  const own = [...metrics.filter(isOwn), ...target];
+  return { own, known: metrics.filter(metric => !own.includes(metric)) };
 }
 
 /** Whether the run is of a k6 script; folders of older versions do not say so themselves. */

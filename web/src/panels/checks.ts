@@ -1,6 +1,7 @@
 // What a script checks and how it groups its work: checks, expectations, groups, scenarios, tags.
 
 import type { Buckets } from '../data/buckets';
+import { isProbed } from '../data/sources';
 import { h } from '../shell/dom';
 import { text } from '../text';
 import { count, milliseconds, share } from '../text/format';
@@ -170,7 +171,7 @@ type Tag = [key: string, known: { values: Set<string>; metrics: Set<string> }];
 
 function tags({ run }: Context): Tag[] {
   const found = new Map<string, Tag[1]>();
-  for (const metric of run.metrics) {
+  for (const metric of run.metrics.filter(metric => !isProbed(metric))) {
     for (const { tags } of run.series(metric)) {
       for (const [key, value] of Object.entries(tags)) {
         if (OWN.has(key)) continue;

@@ -130,3 +130,17 @@ test('a damaged file shows what came before the damage', async () => {
   assert.ok(torn.lines.length > 5 && torn.lines.length < whole.lines.length);
   assert.notEqual(torn.problem, null);
 });
+
+test('lanes of the target come first among what has an explanation, and what scripts measure before them', async () => {
+  const { isProbed, others } = await load('data/sources.ts');
+  const recorder = new Recorder({ name: 'any', language: 'artillery' });
+  const about = { en: 'It is.', ko: '입니다.' };
+  const names = ['reconnects', 'host.cpu', 'basket', 'target.cpu', 'postgres.active', 'host.softnet.dropped'].map(
+    (metric, i) => [i, { metric, kind: 'gauge', unit: 'number', tags: {}, ...(metric === 'basket' ? {} : { about }) }],
+  );
+  const frame = { s: 0, at: 1, span: 1, names, v: names.map(([i]) => [i, [1, 1, 1]]) };
+  const lanes = others(read([recorder.lines[0], { frame }]));
+  assert.deepEqual(lanes.own, ['basket', 'target.cpu', 'host.cpu', 'postgres.active']);
+  assert.deepEqual(lanes.known.sort(), ['host.softnet.dropped', 'reconnects']);
+  assert.deepEqual([isProbed('target.cpu'), isProbed('targets')], [true, false]);
+});
