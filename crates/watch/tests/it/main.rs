@@ -2,5 +2,6 @@
 
 mod fixture;
 mod limits;
+mod pages;
 mod processes;
 mod support;
