@@ -2,8 +2,10 @@
 
 mod fixture;
 mod limits;
+mod nginx;
 mod pages;
 mod postgres;
 mod processes;
+mod redis;
 mod service;
 mod support;
