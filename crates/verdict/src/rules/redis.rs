@@ -24,13 +24,7 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
             format!("{rejected:.0} connections refused, for there may be {limit:.0} clients (maxclients)");
         found.push(evidence("redis.rejected", text));
         onset_s = onset_s.min(case.first("redis.rejected"));
-        remedies.extend([
-            remedy(
-                "share connections: one or a small pool for each process, not one for each user or subscription",
-                [3, 2, 3, 3, 3, 3, 2],
-            ),
-            remedy("raise maxclients, and LimitNOFILE of Redis with it", [3, 3, 3, 3, 2, 3, 3]),
-        ]);
+        remedies.extend(of_refusals());
     }
     if let Some(full) = full {
         let text = format!("its thread used {} of a core, from {} s on", percent(full.level), full.onset_s);
@@ -41,17 +35,7 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
         found
             .extend(case.told("` took ").map(|(at, text)| evidence("events", format!("{text} (at {at} s)"))));
         onset_s = onset_s.min(full.onset_s);
-        remedies.extend([
-            remedy(
-                "take what is slow out of it: SLOWLOG GET, no KEYS, no HGETALL and LRANGE of what has grown large",
-                [3, 2, 3, 3, 3, 3, 3],
-            ),
-            remedy(
-                "fewer commands: pipelines, MGET, a cache in the process; publish once a room, not once a user",
-                [3, 2, 3, 3, 3, 3, 2],
-            ),
-            remedy("a second Redis (sharded pub/sub, a cluster), as one uses one core", [3, 1, 2, 2, 3, 3, 2]),
-        ]);
+        remedies.extend(of_a_full_thread());
     }
     if evicted > 0.0 {
         found.push(evidence(
@@ -87,4 +71,30 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
         evidence: found,
         remedies,
     })
+}
+
+/// For connections that were refused.
+fn of_refusals() -> [Remedy; 2] {
+    [
+        remedy(
+            "share connections: one or a small pool for each process, not one for each user or subscription",
+            [3, 2, 3, 3, 3, 3, 2],
+        ),
+        remedy("raise maxclients, and LimitNOFILE of Redis with it", [3, 3, 3, 3, 2, 3, 3]),
+    ]
+}
+
+/// For a thread that is full.
+fn of_a_full_thread() -> [Remedy; 3] {
+    [
+        remedy(
+            "take what is slow out of it: SLOWLOG GET, no KEYS, no HGETALL and LRANGE of what has grown large",
+            [3, 2, 3, 3, 3, 3, 3],
+        ),
+        remedy(
+            "fewer commands: pipelines, MGET, a cache in the process; publish once a room, not once a user",
+            [3, 2, 3, 3, 3, 3, 2],
+        ),
+        remedy("a second Redis (sharded pub/sub, a cluster), as one uses one core", [3, 1, 2, 2, 3, 3, 2]),
+    ]
 }

@@ -215,7 +215,8 @@ mod tests {
 
     #[test]
     fn a_page_that_is_none_of_stub_status_has_no_numbers() {
-        let page = "Active connections: 3 \nserver accepts handled requests\n 16 15 40 \nReading: 0 Writing: 1 Waiting: 2 \n";
+        let page = "Active connections: 3 \nserver accepts handled requests\n 16 15 40 \nReading: 0 Writing: 1 \
+                    Waiting: 2 \n";
         let status = Status::of(page).unwrap();
         assert_eq!((status.active, status.accepted, status.handled, status.waiting), (3.0, 16.0, 15.0, 2.0));
         assert_eq!(Status::of("1 2 3 4 5 6 7"), None);
