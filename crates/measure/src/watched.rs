@@ -2,6 +2,7 @@
 //! are in `sonagi-watch`; thresholds and pages know what they measure from here.
 
 mod host;
+mod services;
 mod target;
 
 use crate::metrics::{Kind, Registry, Scope, Unit};
@@ -46,7 +47,17 @@ const WATCH: &[Row] = &[
 ];
 
 /// All tables.
-const TABLES: &[&[Row]] = &[WATCH, target::PROCESSES, target::LIMITS, target::SOCKETS, host::HOST];
+const TABLES: &[&[Row]] = &[
+    WATCH,
+    target::PROCESSES,
+    target::LIMITS,
+    target::SOCKETS,
+    host::HOST,
+    services::RUNTIME,
+    services::POSTGRES,
+    services::REDIS,
+    services::NGINX,
+];
 
 fn rows() -> impl Iterator<Item = &'static Row> {
     TABLES.iter().copied().flatten()

@@ -2,8 +2,12 @@
 
 mod cgroup;
 mod connections;
+mod exposition;
 mod host;
+mod metrics_page;
+mod page;
 mod processes;
+mod reach;
 mod target;
 
 pub use target::{Target, on_machine};
@@ -39,6 +43,12 @@ pub const TABLE: &[Kind] = &[
         is_meant: |text| text.starts_with("pid:"),
         make: |text| target::of_pid(text.trim_start_matches("pid:")).map(|target| on_machine(Local, target)),
     },
+    Kind {
+        form: "http://HOST/metrics",
+        about: "a Prometheus page: all its series; pools, event loops and garbage collection where their names are known",
+        is_meant: |text| text.starts_with("http://") || text.starts_with("https://"),
+        make: metrics_page::of,
+    },
 ];
 
 /// The probe that a text asks for.
@@ -50,7 +60,34 @@ pub fn probe(text: &str) -> Result<Box<dyn Probe>, String> {
         Some(kind) => (kind.make)(text),
         None => {
             let forms: Vec<&str> = TABLE.iter().map(|kind| kind.form).collect();
-            Err(format!("what to watch is one of {}; got `{text}`", forms.join(", ")))
+            Err(format!("what to watch is one of {}; got `{}`", forms.join(", "), without_password(text)))
+        }
+    }
+}
+
+/// A text that may be an address, without the user and password in it, and without its query.
+fn without_password(text: &str) -> String {
+    let text = text.split(['?', '#']).next().unwrap_or(text);
+    match (text.split_once("//"), text.rsplit_once('@')) {
+        (Some((scheme, _)), Some((_, host))) => format!("{scheme}//{host}"),
+        (None, Some((_, host))) => host.to_owned(),
+        _ => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_told_without_its_password() {
+        for (text, told) in [
+            ("postgres://u:planted@h:1/db?password=planted", "postgres://h:1/db"),
+            ("nginx:http://u:p@planted@h/status#log=/x", "nginx:http://h/status"),
+            ("u:planted@h", "h"),
+            ("sun", "sun"),
+        ] {
+            assert_eq!(without_password(text), told);
         }
     }
 }

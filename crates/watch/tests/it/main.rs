@@ -4,5 +4,6 @@
 
 mod fixture;
 mod limits;
+mod pages;
 mod processes;
 mod support;

@@ -19,6 +19,11 @@ impl Seen {
         self.values.get(&(metric.to_owned(), TagSet::default())).copied()
     }
 
+    /// The value of a metric of one series, whatever its tags.
+    pub(crate) fn one(&self, metric: &str) -> Option<f64> {
+        self.values.iter().find(|((name, _), _)| name == metric).map(|(_, value)| *value)
+    }
+
     /// The values of a metric, by one of its tags.
     pub(crate) fn by(&self, metric: &str, tag: &str) -> BTreeMap<String, f64> {
         let of = self.values.iter().filter(|((name, _), _)| name == metric);
