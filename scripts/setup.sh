@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what the tests need beside Rust, Node and make: a C linker, Python 3, valgrind, OpenSSL, Java with Maven, RabbitMQ, Go,
-# Chromium, the npm and pip packages of the interop tests, of the page and of published scripts at their locked versions, and the
+# Installs what the tests need beside Rust, Node and make: a C linker, Python 3, valgrind, OpenSSL, Java with Maven, RabbitMQ,
+# PostgreSQL, Redis, nginx, Go, Chromium, the npm and pip packages of the interop tests, of the page and of published scripts at their locked versions, and the
 # Spring server among them.
 # Does nothing, and says nothing, when all of it is there.
 set -euo pipefail
@@ -134,6 +134,11 @@ has valgrind || apt_install valgrind
 has openssl || apt_install openssl
 has javac && has mvn || apt_install default-jdk-headless maven
 [ -x /usr/lib/rabbitmq/bin/rabbitmq-server ] || apt_install_idle rabbitmq-server
+# Debian keeps PostgreSQL's server off the PATH, in a folder of its version.
+has postgres || compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null || apt_install_idle postgresql
+has psql || apt_install_idle postgresql-client
+has redis-server || apt_install_idle redis-server
+has nginx || apt_install_idle nginx
 has chromium || [ -n "${SONAGI_CHROMIUM:-}" ] || apt_install chromium fonts-nanum
 mkdir -p .cache
 npm_packages

@@ -6,8 +6,11 @@ mod exposition;
 mod host;
 mod metrics_page;
 mod page;
+mod postgres;
+mod postgres_statements;
 mod processes;
 mod reach;
+mod sql;
 mod target;
 
 pub use target::{Target, on_machine};
@@ -48,6 +51,12 @@ pub const TABLE: &[Kind] = &[
         about: "a Prometheus page: all its series; pools, event loops and garbage collection where their names are known",
         is_meant: |text| text.starts_with("http://") || text.starts_with("https://"),
         make: metrics_page::of,
+    },
+    Kind {
+        form: "postgres://USER@HOST/DATABASE",
+        about: "PostgreSQL: sessions, waits, locks with both statements, and which statement takes its time",
+        is_meant: |text| text.starts_with("postgres://") || text.starts_with("postgresql://"),
+        make: postgres::of,
     },
 ];
 

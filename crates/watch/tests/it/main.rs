@@ -5,5 +5,7 @@
 mod fixture;
 mod limits;
 mod pages;
+mod postgres;
 mod processes;
+mod service;
 mod support;
