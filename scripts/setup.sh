@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what the tests need beside Rust, Node and make: a C linker, Python 3, valgrind, OpenSSL, Java with Maven, RabbitMQ,
-# PostgreSQL, Redis, nginx, Go, Chromium, the npm and pip packages of the interop tests, of the page and of published scripts at their locked versions, and the
-# Spring server among them.
+# PostgreSQL, Redis, nginx, Go, Chromium, the npm and pip packages of the interop tests, of the page and of published scripts at their
+# locked versions, and the Spring server among them.
 # Does nothing, and says nothing, when all of it is there.
 set -euo pipefail
 cd "$(dirname "$0")/.."

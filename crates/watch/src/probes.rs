@@ -5,11 +5,13 @@ mod connections;
 mod exposition;
 mod host;
 mod metrics_page;
+mod nginx;
 mod page;
 mod postgres;
 mod postgres_statements;
 mod processes;
 mod reach;
+mod redis;
 mod sql;
 mod target;
 
@@ -57,6 +59,18 @@ pub const TABLE: &[Kind] = &[
         about: "PostgreSQL: sessions, waits, locks with both statements, and which statement takes its time",
         is_meant: |text| text.starts_with("postgres://") || text.starts_with("postgresql://"),
         make: postgres::of,
+    },
+    Kind {
+        form: "redis://HOST",
+        about: "Redis: the CPU of its thread, clients, memory, evictions, refused connections, slow commands",
+        is_meant: |text| text.starts_with("redis://") || text.starts_with("rediss://"),
+        make: redis::of,
+    },
+    Kind {
+        form: "nginx:http://HOST/STATUS[#log=/PATH]",
+        about: "nginx: its stub_status page, and its error log if it is on this machine",
+        is_meant: |text| text.starts_with("nginx:"),
+        make: nginx::of,
     },
 ];
 

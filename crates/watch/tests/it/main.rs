@@ -4,8 +4,10 @@
 
 mod fixture;
 mod limits;
+mod nginx;
 mod pages;
 mod postgres;
 mod processes;
+mod redis;
 mod service;
 mod support;
