@@ -10,6 +10,9 @@ use std::ops::Range;
 /// How long a resource is saturated at least before it is called that (s).
 const LASTING: usize = 3;
 
+/// What is busy for a smaller share of the time has time left.
+const IDLE: f64 = 0.8;
+
 /// A run in trouble.
 pub struct Case<'r> {
     /// Its series.
@@ -86,6 +89,27 @@ impl Case<'_> {
             let at = event["at_ns"].as_i64().unwrap_or(0).max(0) as usize / 1_000_000_000;
             Some((at, event["text"].as_str()?))
         })
+    }
+
+    /// The first of the target's events whose text has this in it.
+    pub(crate) fn told(&self, part: &str) -> Option<(usize, &str)> {
+        self.happened("target").find(|(_, text)| text.contains(part))
+    }
+
+    /// Whether neither the target's first thread nor its machine has much to do, as far as that was measured.
+    pub(crate) fn is_idle(&self) -> bool {
+        ["target.cpu.main_thread", "host.cpu"].iter().all(|metric| self.level(metric).unwrap_or(0.0) < IDLE)
+    }
+
+    /// Whether PostgreSQL itself is short of something: a lock, a disk, a core of the target's machine.
+    pub(crate) fn is_database_busy(&self) -> bool {
+        let waits = |kind| {
+            mean(&self.timeline.level_of("postgres.waiting", "type", kind), self.story.trouble())
+                .unwrap_or(0.0)
+        };
+        let blocked = self.level("postgres.blocked").unwrap_or(0.0);
+        let has_no_core = self.level("host.cpu").unwrap_or(0.0) >= IDLE;
+        blocked.max(waits("IO")).max(waits("LWLock")) >= 1.0 || has_no_core
     }
 
     /// Failures of these codes, in all operations.

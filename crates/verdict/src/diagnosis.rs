@@ -106,10 +106,11 @@ pub fn diagnose(timeline: &Timeline, summary: &Summary, events: &[Value]) -> Dia
     diagnosis
 }
 
-/// The gauges of the target that changed most when the trouble began.
+/// The gauges of the target, and of what it depends on, that changed most when the trouble began.
 fn changed(case: &Case<'_>) -> Vec<Evidence> {
     let (calm, trouble) = (case.story.calm(), case.story.trouble());
-    let is_watched = |metric: &&str| ["target.", "host."].iter().any(|prefix| metric.starts_with(prefix));
+    const WATCHED: [&str; 7] = ["target.", "host.", "pool.", "runtime.", "postgres.", "redis.", "nginx."];
+    let is_watched = |metric: &&str| WATCHED.iter().any(|prefix| metric.starts_with(prefix));
     let mut found: Vec<(f64, Evidence)> = Vec::new();
     for metric in case.timeline.metrics().filter(is_watched) {
         let levels = case.timeline.level(metric);

@@ -4,17 +4,26 @@
 mod accept_queue;
 mod cpu;
 mod cpu_quota;
+mod db_connections;
+mod db_locks;
 mod death;
 mod dependency;
 mod descriptors;
 mod event_loop;
+mod garbage;
 mod generator;
+mod loop_blocked;
 mod memory;
 mod neighbour;
 mod network;
+mod nginx_connections;
+mod pool_large;
+mod pool_small;
 mod ports;
 mod rate_limit;
+mod redis;
 mod slow_consumer;
+mod slow_query;
 mod steal;
 mod worker_threads;
 
@@ -49,11 +58,28 @@ pub const TABLE: &[Rule] = &[
     Rule { id: "death", about: "the target ended or was restarted", judge: death::judge },
     Rule { id: "descriptors", about: "the target's limit of open files", judge: descriptors::judge },
     Rule { id: "rate_limit", about: "a limit of requests, set on purpose", judge: rate_limit::judge },
+    Rule { id: "nginx_connections", about: "nginx's limit of connections", judge: nginx_connections::judge },
+    Rule { id: "db_locks", about: "locks of the database", judge: db_locks::judge },
+    Rule { id: "db_connections", about: "the database's limit of connections", judge: db_connections::judge },
     Rule { id: "cpu_quota", about: "the CPU quota of the target's cgroup", judge: cpu_quota::judge },
     Rule { id: "steal", about: "CPU time that other virtual machines took", judge: steal::judge },
     Rule { id: "accept_queue", about: "the target's accept queue", judge: accept_queue::judge },
+    Rule { id: "redis", about: "Redis: its thread, memory or limit of clients", judge: redis::judge },
+    Rule {
+        id: "pool_large",
+        about: "more sessions than the database has cores for",
+        judge: pool_large::judge,
+    },
+    Rule {
+        id: "slow_query",
+        about: "one statement that takes the database's time",
+        judge: slow_query::judge,
+    },
+    Rule { id: "pool_small", about: "a pool with too few connections", judge: pool_small::judge },
+    Rule { id: "garbage", about: "garbage collection", judge: garbage::judge },
     Rule { id: "worker_threads", about: "the target's worker threads", judge: worker_threads::judge },
     Rule { id: "event_loop", about: "a single thread or event loop", judge: event_loop::judge },
+    Rule { id: "loop_blocked", about: "an event loop that is blocked at times", judge: loop_blocked::judge },
     Rule { id: "neighbour", about: "other processes on the target's machine", judge: neighbour::judge },
     Rule { id: "cpu", about: "the CPU of the target's machine", judge: cpu::judge },
     Rule {

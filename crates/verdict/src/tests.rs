@@ -2,6 +2,7 @@
 
 mod build;
 mod host;
+mod services;
 
 use build::Made;
 

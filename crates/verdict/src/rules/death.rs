@@ -21,7 +21,10 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
     }
     let mut found = vec![evidence("target.ended", format!("{ended:.0} ended, the first at {onset_s} s"))];
     found.extend(
-        case.happened("target").take(3).map(|(at, text)| evidence("events", format!("{text} at {at} s"))),
+        case.happened("target")
+            .filter(|(_, text)| text.starts_with("process "))
+            .take(3)
+            .map(|(at, text)| evidence("events", format!("{text} at {at} s"))),
     );
     let title = match began {
         Some(began) if began > 0.0 => "The target's process ended and was started again.".to_owned(),

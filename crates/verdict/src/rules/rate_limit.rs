@@ -15,26 +15,35 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
     let refused: f64 = case.timeline.rate_where("http.codes", is_refused).iter().sum();
     let refused = refused + case.failures(&["poll_refused_429"]) as f64;
     let all: f64 = case.timeline.rate("http.codes").iter().sum::<f64>().max(1.0);
-    if refused < LEAST.1 || refused < LEAST.0 * all {
+    // nginx answers 503 unless it is told another status, and writes down that it was a limit.
+    let limited = case.total("nginx.log.limited").unwrap_or(0.0);
+    let is_told = refused >= LEAST.1 && refused >= LEAST.0 * all;
+    if !is_told && limited < LEAST.1 {
         return Ruling::RuledOut("no answer was 429".to_owned());
     }
     let rates = case.timeline.rate_where("http.codes", is_refused);
-    let onset_s = rates.iter().position(|rate| *rate > 0.0).unwrap_or(0);
-    let served: f64 = all - refused;
+    let onset_s = match is_told {
+        true => rates.iter().position(|rate| *rate > 0.0).unwrap_or(0),
+        false => case.first("nginx.log.limited"),
+    };
     let seconds = case.timeline.len().max(1) as f64;
+    let mut found = Vec::new();
+    if is_told {
+        let (share, served) = (percent(refused / all), (all - refused) / seconds);
+        let text =
+            format!("{refused:.0} answers were 429 ({share} of all); {served:.1} a second were let through");
+        found.push(evidence("http.codes", text));
+    }
+    if limited > 0.0 {
+        let text = format!("nginx says {limited:.0} times in its error log that it limits");
+        found.push(evidence("nginx.log.limited", text));
+    }
     Ruling::Fires(Finding {
         id: "rate_limit",
         title: "The target refuses what is beyond a limit that somebody has set.".to_owned(),
         confidence: Confidence::Certain,
         onset_s,
-        evidence: vec![evidence(
-            "http.codes",
-            format!(
-                "{refused:.0} answers were 429 ({} of all); {:.1} a second were let through",
-                percent(refused / all),
-                served / seconds
-            ),
-        )],
+        evidence: found,
         remedies: vec![
             remedy(
                 "decide whether the limit is meant for this load; raise it where it is set (nginx limit_req, an API \

@@ -51,7 +51,12 @@ impl Made {
 
     /// A gauge.
     pub(crate) fn gauge(self, metric: &str, of: impl Fn(u32) -> f64) -> Made {
-        self.add(metric, &[], Kind::Gauge, |second| {
+        self.tagged_gauge(metric, &[], of)
+    }
+
+    /// A gauge of a series with tags.
+    pub(crate) fn tagged_gauge(self, metric: &str, tags: &[(&str, &str)], of: impl Fn(u32) -> f64) -> Made {
+        self.add(metric, tags, Kind::Gauge, |second| {
             let level = of(second);
             Some(Value::Gauge(level, level, level))
         })
