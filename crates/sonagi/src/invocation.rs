@@ -69,10 +69,19 @@ mod tests {
     #[test]
     fn secrets_of_a_command_line_are_masked_and_the_rest_stays() {
         let words = "/usr/bin/sonagi run --key planted chat.yml -e API_TOKEN=planted -v {\"password\":\"planted\"} \
-                     -t http://u:planted@host/?token=planted -e USERS=3 --seed 7";
+                     -t http://u:planted@host/?token=planted -e USERS=3 --seed 7 --watch postgres://u:planted@db/app \
+                     --watch=redis://:planted@cache --watch nginx:http://u:planted@web/status#log=/log \
+                     --watch postgres://db/app?user=u&password=planted";
         let kept = kept(words.split(' ').filter(|word| !word.is_empty()).map(str::to_owned)).join(" ");
         assert!(!kept.contains("planted"), "{kept}");
-        for rest in ["sonagi run --key", "chat.yml -e API_TOKEN=", "@host/?token=", "-e USERS=3 --seed 7"] {
+        for rest in [
+            "sonagi run --key",
+            "chat.yml -e API_TOKEN=",
+            "@host/?token=",
+            "-e USERS=3 --seed 7",
+            "@db/app",
+            "@web/status",
+        ] {
             assert!(kept.contains(rest), "{kept}");
         }
     }

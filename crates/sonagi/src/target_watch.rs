@@ -32,8 +32,10 @@ pub(crate) fn arguments() -> [Arg; 2] {
             .long("watch")
             .value_name("WHAT")
             .action(ArgAction::Append)
-            .value_parser(|text: &str| probes::probe(text).map(|_| text.to_owned()))
-            .help("Watch this as well while the load goes on, e.g. port:3001 or pid:4711; may be repeated"),
+            // Judged by `runs::all`: what the parser says of a value holds its password.
+            .help(
+                "Watch this as well while the load goes on, e.g. port:3001 or postgres://…; may be repeated",
+            ),
         Arg::new("no-watch")
             .long("no-watch")
             .action(ArgAction::SetTrue)

@@ -144,7 +144,7 @@ pub const FLAGS: &[Flag] = &[
         "Write the test as a page that needs nothing but itself (Sonagi's own flag).",
     ),
     flag("plot", Switch, "Print latencies and rate as a small plot below the summary (Sonagi's own flag)."),
-    flag("watch", Many("WHAT"), "Watch this as well, e.g. port:3001 or pid:4711 (Sonagi's own flag)."),
+    flag("watch", Many("WHAT"), "Watch this as well, e.g. port:3001 or postgres://… (Sonagi's own flag)."),
     flag(
         "no-watch",
         Switch,

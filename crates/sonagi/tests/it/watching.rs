@@ -81,6 +81,10 @@ fn a_probe_that_there_is_not_is_a_problem_before_the_run() {
     let answer = place.sonagi(&["run", "watch.yml", "--watch", "sun"]);
     assert_eq!(answer.code, Some(2), "{answer:?}");
     assert!(answer.err.contains("what to watch is one of port:NUMBER"), "{answer:?}");
+    for text in ["postgres://u:planted@h/db?sslmode=require", "rediss://:planted@h", "mysql://u:planted@h"] {
+        let answer = place.sonagi(&["run", "watch.yml", "--watch", text]);
+        assert_eq!((answer.code, format!("{answer:?}").contains("planted")), (Some(2), false), "{answer:?}");
+    }
 }
 
 #[test]

@@ -41,7 +41,7 @@ impl Page {
         let authorization = (!user.is_empty() || password.is_some()).then(|| {
             format!("Basic {}", STANDARD.encode(format!("{user}:{}", password.unwrap_or_default())))
         });
-        // These fail for addresses without a host alone.
+        // These fail only for addresses without a host.
         let _ = (url.set_username(""), url.set_password(None));
         url.set_fragment(None);
         let agent = agent(url.scheme() == "https");
@@ -102,9 +102,10 @@ fn unread(error: Error) -> Unread {
         Error::Io(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
             Unread::because("nothing listens there")
         }
-        Error::Io(error) => Unread::because(error),
-        Error::Rustls(error) => Unread::because(error)
-            .hint("its certificate must be trusted by this machine; a page of http:// needs none"),
+        Error::Io(error) => match error.get_ref().is_some_and(|cause| cause.is::<rustls::Error>()) {
+            true => Unread::because(error).hint("its certificate must be trusted by this machine"),
+            false => Unread::because(error),
+        },
         Error::TooManyRedirects | Error::RedirectFailed => Unread::because("it redirects without end"),
         _ => Unread::because("what it answers is not HTTP"),
     }

@@ -168,11 +168,30 @@ fn a_page_that_is_none_or_too_long_or_gone_is_told_once() {
 }
 
 #[test]
-fn an_encrypted_page_is_never_read_without_encryption() {
-    let server = Server::start("up 1\n");
-    let mut watching = Watching::start(probe(&format!("https://127.0.0.1:{}/", server.port)).unwrap());
-    watching.until("a refusal", |seen| seen.told().contains("not measured"));
+fn an_encrypted_page_is_read_if_its_certificate_is_trusted_alone() {
+    let certified = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let key = rustls::pki_types::PrivatePkcs8KeyDer::from(certified.signing_key.serialize_der());
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    let config = config.unwrap().with_no_client_auth();
+    let config = Arc::new(config.with_single_cert(vec![certified.cert.der().clone()], key.into()).unwrap());
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("https://localhost:{}/", listener.local_addr().unwrap().port());
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut connection = rustls::ServerConnection::new(config).unwrap();
+        // The handshake fails, for the client says who it does not trust.
+        while connection.is_handshaking() && connection.complete_io(&mut stream).is_ok() {}
+    });
+    let mut watching = Watching::start(probe(&address).unwrap());
+    watching.until("a refusal", |seen| seen.told().contains("invalid peer certificate: UnknownIssuer"));
+    assert!(watching.seen.notes[0].hint.as_ref().unwrap().contains("must be trusted by this machine"));
+    server.join().unwrap();
     assert!(watching.seen.values.keys().all(|(metric, _)| metric.starts_with("watch.")));
+}
+
+#[test]
+fn an_address_of_a_page_is_refused_with_the_rule() {
     let why = |text: &str| probe(text).err().unwrap();
     assert_eq!(why("http://u:planted@"), "an address has a scheme and a host: empty host; got `http://`");
 }
