@@ -50,7 +50,7 @@ pub const TABLE: &[Kind] = &[
     },
     Kind {
         form: "http://HOST/metrics",
-        about: "a Prometheus page: all its series; pools, event loops and garbage collection where their names are known",
+        about: "a Prometheus page: all its series; pools, event loops and garbage collection if their names are known",
         is_meant: |text| text.starts_with("http://") || text.starts_with("https://"),
         make: metrics_page::of,
     },

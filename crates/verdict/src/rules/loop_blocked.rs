@@ -47,8 +47,8 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
                 [3, 2, 3, 3, 3, 3, 3],
             ),
             remedy(
-                "move it out of the loop: the asynchronous form (bcrypt.hash, not hashSync), a worker thread (piscina), a \
-                 job queue",
+                "move it out of the loop: the asynchronous form (bcrypt.hash, not hashSync), a worker thread \
+                 (piscina), a job queue",
                 [3, 2, 3, 3, 3, 3, 2],
             ),
             remedy("cut long work into pieces with setImmediate between them", [2, 2, 3, 3, 2, 2, 2]),
