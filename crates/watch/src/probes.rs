@@ -50,8 +50,7 @@ pub const TABLE: &[Kind] = &[
     },
     Kind {
         form: "http://HOST/metrics",
-        about: "a Prometheus page: all its series; pools, event loops and garbage collection where their names are \
-                known",
+        about: "a Prometheus page: all its series; pools, event loops and garbage collection if their names are known",
         is_meant: |text| text.starts_with("http://") || text.starts_with("https://"),
         make: metrics_page::of,
     },
@@ -89,14 +88,17 @@ pub fn probe(text: &str) -> Result<Box<dyn Probe>, String> {
     }
 }
 
-/// A text that may be an address, without the user and password in it, and without its query.
+/// A text that may be an address, without the user and password in it, and without its query. A password may have
+/// anything in it, so whatever stands before the last `@` goes.
 fn without_password(text: &str) -> String {
-    let text = text.split(['?', '#']).next().unwrap_or(text);
-    match (text.split_once("//"), text.rsplit_once('@')) {
-        (Some((scheme, _)), Some((_, host))) => format!("{scheme}//{host}"),
-        (None, Some((_, host))) => host.to_owned(),
-        _ => text.to_owned(),
-    }
+    let scheme = text.split_once("//").map_or("", |(scheme, _)| scheme);
+    let scheme = if scheme.ends_with(':') && !scheme.contains('@') { scheme } else { "" };
+    let rest = match text.rsplit_once('@') {
+        Some((_, host)) if scheme.is_empty() => host.to_owned(),
+        Some((_, host)) => format!("{scheme}//{host}"),
+        None => text.to_owned(),
+    };
+    rest.split(['?', '#']).next().unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]
@@ -108,7 +110,10 @@ mod tests {
         for (text, told) in [
             ("postgres://u:planted@h:1/db?password=planted", "postgres://h:1/db"),
             ("nginx:http://u:p@planted@h/status#log=/x", "nginx:http://h/status"),
+            ("postgres://u:pl?an#ted/@h/db", "postgres://h/db"),
             ("u:planted@h", "h"),
+            ("u:planted@h//x", "h//x"),
+            ("u:plan//ted@h", "h"),
             ("sun", "sun"),
         ] {
             assert_eq!(without_password(text), told);

@@ -78,6 +78,7 @@ fn a_probe_that_there_is_not_is_a_problem_before_the_run() {
     place.write("watch.yml", &SCRIPT.replace("target.memory.max", "target.memroy.max"));
     let answer = place.sonagi(&["check", "watch.yml"]);
     assert!(answer.out.contains("did you mean `target.memory.max`?"), "{answer:?}");
+    place.write("watch.yml", SCRIPT);
     let answer = place.sonagi(&["run", "watch.yml", "--watch", "sun"]);
     assert_eq!(answer.code, Some(2), "{answer:?}");
     assert!(answer.err.contains("what to watch is one of port:NUMBER"), "{answer:?}");

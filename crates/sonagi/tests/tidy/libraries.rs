@@ -27,12 +27,12 @@ const SEVERAL: &[(&str, usize)] = &[
     ("base64", 2),            // hdrhistogram
     ("bit-set", 2),           // fancy-regex, dom_query
     ("bit-vec", 2),           // through bit-set
-    ("fallible-iterator", 2), // rusqlite, tokio-postgres
+    ("fallible-iterator", 2), // tokio-postgres, rusqlite
     ("getrandom", 3),         // ring; ahash of jsonschema, in tests
     ("hashbrown", 2),         // rquickjs
     ("nom", 2),               // serde_json_path, hdrhistogram
     ("num-bigint", 2),        // oxc; fraction of jsonschema, in tests
-    ("phf", 2),               // cssparser, tokio-postgres
+    ("phf", 2),               // tokio-postgres, dom_query
     ("phf_shared", 2),        // through phf
     ("syn", 2),               // procedural macros, while they are built
 ];

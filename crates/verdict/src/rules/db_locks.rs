@@ -52,9 +52,7 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
             ),
             remedy("queues and jobs: SELECT … FOR UPDATE SKIP LOCKED", [2, 2, 3, 3, 3, 2, 2]),
             remedy(
-                "limit the damage: lock_timeout = '2s' and idle_in_transaction_session_timeout = '10s' for the \
-                 service's \
-                 role",
+                "limit the damage: lock_timeout = '2s', idle_in_transaction_session_timeout = '10s' for its role",
                 [1, 3, 3, 3, 1, 2, 2],
             ),
         ],

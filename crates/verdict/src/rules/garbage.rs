@@ -35,9 +35,8 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
                 [3, 3, 2, 3, 2, 3, 3],
             ),
             remedy(
-                "allocate less: a heap profile under this load (node --heap-prof, async-profiler -e alloc) names what \
-                 to \
-                 reuse or to stream",
+                "allocate less: a heap profile under this load (node --heap-prof, async-profiler -e alloc) names \
+                 what to reuse or to stream",
                 [3, 1, 3, 3, 3, 3, 2],
             ),
             remedy(

@@ -48,8 +48,7 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
             ),
             remedy(
                 "move it out of the loop: the asynchronous form (bcrypt.hash, not hashSync), a worker thread \
-                 (piscina), a \
-                 job queue",
+                 (piscina), a job queue",
                 [3, 2, 3, 3, 3, 3, 2],
             ),
             remedy("cut long work into pieces with setImmediate between them", [2, 2, 3, 3, 2, 2, 2]),

@@ -40,8 +40,7 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
             remedy(
                 format!(
                     "events {{ worker_connections {enough:.0}; }} with worker_rlimit_nofile {:.0}: a proxied client \
-                     takes \
-                     two",
+                     takes two",
                     2.0 * enough
                 ),
                 [3, 3, 3, 3, 2, 3, 3],

@@ -54,8 +54,7 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
             remedy(
                 format!(
                     "shrink the pools to {enough:.0} connections, all instances together (two for each core, and one \
-                     for \
-                     each disk), and run this again: latency falls if this is it"
+                     for each disk), and run this again: latency falls if this is it"
                 ),
                 [3, 3, 3, 3, 2, 3, 2],
             ),

@@ -104,9 +104,8 @@ fn remedies(size: f64) -> Vec<Remedy> {
         remedy(
             format!(
                 "raise it from {size:.0} to {:.0} and run this again (HikariCP maximumPoolSize, pg Pool max, \
-                 SQLAlchemy \
-                 pool_size, Prisma connection_limit); up to two or three for each core of the database, all instances \
-                 together",
+                 SQLAlchemy pool_size, Prisma connection_limit); up to two or three for each core of the database, \
+                 all instances together",
                 (size * 1.5).max(size + 2.0).ceil()
             ),
             [3, 3, 3, 3, 2, 3, 2],

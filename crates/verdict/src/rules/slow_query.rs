@@ -1,6 +1,5 @@
 //! One statement takes most of the database's time. It is the cause when the database is busy with it, or when ever
-//! more
-//! sessions run it at a time; a statement that merely is the service's main one is none.
+//! more sessions run it at a time; a statement that merely is the service's main one is none.
 
 use super::{Ruling, evidence, percent, unmeasured};
 use crate::case::Case;

@@ -13,8 +13,7 @@ use std::collections::HashMap;
 const ACCEPT: &str = "text/plain;version=0.0.4;q=1,*/*;q=0.1";
 /// Series of a page that are taken, at most: there must be room for those of ours.
 const FOREIGN_MAX: usize = SERIES_MAX - 50;
-/// The delay that an idle Node has in its own measure: the resolution of `monitorEventLoopDelay`, as prom-client sets
-/// it.
+/// The delay that an idle Node has in its own measure: the resolution of `monitorEventLoopDelay` in prom-client.
 const RESOLUTION_MS: f64 = 10.0;
 
 /// Gauges of pools, and the metrics of ours that they are.

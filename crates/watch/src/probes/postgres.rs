@@ -185,8 +185,6 @@ impl Postgres {
 async fn connect(config: &Config) -> Result<Session, tokio_postgres::Error> {
     let (client, connection) = config.connect(NoTls).await?;
     tokio::spawn(connection);
-    // Not at startup: poolers know few parameters there.
-    client.batch_execute("SET statement_timeout = '1s'; SET default_transaction_read_only = on").await?;
     let version = number(&client, "SELECT current_setting('server_version_num')").await? as u32;
     if version < OLDEST {
         return Ok(Session { client, version, limit: 0.0 });
@@ -207,7 +205,8 @@ async fn number(client: &Client, query: &str) -> Result<f64, tokio_postgres::Err
     Ok(row.map_or(0.0, |row| figure(row, 0)))
 }
 
-/// Four queries in one message. Sessions of background workers and poolers' consoles have no database.
+/// Four queries in one message, in a transaction of their own: a setting outside of it would stay with the session, and
+/// a pooler may give that to the service next. Sessions of background workers and poolers' consoles have no database.
 fn queries(version: u32) -> String {
     let others = match version {
         100_000.. => "coalesce(backend_type, 'client backend') = 'client backend'",
@@ -217,7 +216,8 @@ fn queries(version: u32) -> String {
         "datid IS NOT NULL AND pid <> pg_backend_pid() AND application_name <> '{NAME}' AND {others}"
     );
     format!(
-        "SELECT coalesce(state, ''), coalesce(wait_event_type, ''), count(*), \
+        "BEGIN READ ONLY; SET LOCAL statement_timeout = '1s'; \
+         SELECT coalesce(state, ''), coalesce(wait_event_type, ''), count(*), \
          coalesce(max(extract(epoch FROM clock_timestamp() - xact_start)), 0), \
          count(*) FILTER (WHERE query = '<insufficient privilege>') \
          FROM pg_stat_activity WHERE {clients} GROUP BY 1, 2; \
@@ -230,22 +230,23 @@ fn queries(version: u32) -> String {
          SELECT sum(xact_commit), sum(xact_rollback), sum(deadlocks), sum(temp_bytes), sum(blks_read), sum(blks_hit) \
          FROM pg_stat_database; \
          SELECT left(query, 2000), count(*) FROM pg_stat_activity WHERE {clients} AND state = 'active' \
-         AND wait_event_type IS DISTINCT FROM 'Lock' GROUP BY 1 ORDER BY 2 DESC LIMIT 50"
+         AND wait_event_type IS DISTINCT FROM 'Lock' GROUP BY 1 ORDER BY 2 DESC LIMIT 50; COMMIT"
     )
 }
 
 fn asked(answered: Vec<SimpleQueryMessage>) -> Asked {
     let mut asked = Asked::default();
-    let mut query = 0;
+    let mut statement = 0;
     for message in answered {
         match message {
-            SimpleQueryMessage::Row(row) => match query {
-                0 => asked.sessions.push(row),
-                1 => asked.blocks.push(row),
-                2 => asked.databases.push(row),
+            SimpleQueryMessage::Row(row) => match statement {
+                // BEGIN and SET have none.
+                2 => asked.sessions.push(row),
+                3 => asked.blocks.push(row),
+                4 => asked.databases.push(row),
                 _ => asked.running.push(row),
             },
-            SimpleQueryMessage::CommandComplete(_) => query += 1,
+            SimpleQueryMessage::CommandComplete(_) => statement += 1,
             _ => {}
         }
     }

@@ -15,8 +15,8 @@ fn nginx() -> Service {
         .map(|kind| format!("{kind}_temp_path {at}/{kind};\n"))
         .concat();
     let configuration = format!(
-        "daemon off;\nmaster_process off;\npid {at}/pid;\nerror_log {at}/error.log;\nevents {{ worker_connections 16; }}\n\
-         http {{\naccess_log off;\n{temporary}limit_req_zone all zone=api:32k rate=1r/m;\n\
+        "daemon off;\nmaster_process off;\npid {at}/pid;\nerror_log {at}/error.log;\n\
+         events {{ worker_connections 16; }}\nhttp {{\naccess_log off;\n{temporary}limit_req_zone all zone=api:32k rate=1r/m;\n\
          server {{\nlisten 127.0.0.1:{port} deferred;\nlocation = /status {{ stub_status; }}\n\
          location = /limited {{ limit_req zone=api; return 200; }}\n\
          location = /page {{ limit_req zone=api; root {at}; }}\n\

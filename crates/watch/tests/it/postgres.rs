@@ -204,7 +204,10 @@ fn the_statement_that_takes_the_time_is_told_by_what_is_seen_to_run() {
 #[test]
 fn the_statement_that_takes_the_time_is_told_by_pg_stat_statements() {
     let postgres = Postgres::start(&["shared_preload_libraries=pg_stat_statements"]);
-    postgres.run("CREATE SCHEMA \"Odd one\"; CREATE EXTENSION pg_stat_statements SCHEMA \"Odd one\"; GRANT USAGE ON SCHEMA \"Odd one\" TO watcher");
+    postgres.run(
+        "CREATE SCHEMA \"Odd one\"; CREATE EXTENSION pg_stat_statements SCHEMA \"Odd one\"; \
+         GRANT USAGE ON SCHEMA \"Odd one\" TO watcher",
+    );
     let mut watching = postgres.watched("watcher");
     watching.until("sessions", |seen| seen.one("postgres.active").is_some());
     // No statement lasts until it is looked at, but there are many.
