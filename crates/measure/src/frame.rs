@@ -85,7 +85,7 @@ pub enum Value {
 
 impl Value {
     /// Adds the value of a later frame. Values of different kinds do not add; the first one stays.
-    fn merge(&mut self, later: &Value) {
+    pub fn merge(&mut self, later: &Value) {
         match (self, later) {
             (Value::Counter(mine), Value::Counter(theirs)) => *mine += theirs,
             (Value::Gauge(last, low, high), Value::Gauge(later, lowest, highest)) => {

@@ -13,6 +13,7 @@ use sonagi_measure::metrics::MetricStore;
 use sonagi_measure::secrets::masked;
 use sonagi_measure::summary::{Naming, Summary};
 use sonagi_measure::totals::Header;
+use sonagi_verdict::Investigation;
 use std::path::Path;
 
 /// The version of the lines.
@@ -51,6 +52,8 @@ pub enum Line {
     Event(Value),
     /// The run so far; each replaces the one before.
     Summary(Value),
+    /// When the run is over: what broke first.
+    Diagnosis(Value),
     /// Last of all.
     End(RunState),
 }
@@ -65,6 +68,7 @@ impl Line {
             Frame(&'l Frame),
             Event(&'l Value),
             Summary(&'l Value),
+            Diagnosis(&'l Value),
             End { state: &'static str },
         }
         let member = match self {
@@ -72,6 +76,7 @@ impl Line {
             Line::Frame(frame) => Member::Frame(frame),
             Line::Event(event) => Member::Event(event),
             Line::Summary(summary) => Member::Summary(summary),
+            Line::Diagnosis(diagnosis) => Member::Diagnosis(diagnosis),
             Line::End(state) => Member::End { state: state.name() },
         };
         // Nothing in it that JSON could refuse.
@@ -83,6 +88,7 @@ impl Line {
 pub struct LineReader {
     follower: Follower,
     framer: Framer,
+    investigation: Investigation,
     /// Events told, and events left out.
     events: (u64, u64),
 }
@@ -95,7 +101,9 @@ impl LineReader {
     pub fn open(path: &Path, languages: &Languages) -> Result<LineReader, ReadError> {
         let follower = Follower::open(path, languages.naming, languages.store, languages.judge)?;
         let (header, registry) = (follower.header().clone(), follower.registry().clone());
-        Ok(LineReader { follower, framer: Framer::new(header, registry, languages.about), events: (0, 0) })
+        let framer = Framer::new(header, registry, languages.about);
+        let investigation = Investigation::of_at_most(Investigation::AN_HOUR);
+        Ok(LineReader { follower, framer, investigation, events: (0, 0) })
     }
 
     /// The first line, for the run with this id.
@@ -138,14 +146,20 @@ impl LineReader {
         let state = self.follower.state();
         while let Some(snapshot) = self.follower.second() {
             self.events_until(snapshot.at, tell);
-            tell(Line::Frame(self.framer.frame(&snapshot)));
+            let frame = self.framer.frame(&snapshot);
+            self.investigation.frame(frame.clone());
+            tell(Line::Frame(frame));
         }
         if state != RunState::Running {
             self.events_until(At(i64::MAX), tell);
             if self.events.1 > 0 {
                 tell(Line::Event(json!({ "at": 0, "kind": "events_left_out", "count": self.events.1 })));
             }
-            tell(Line::Summary(document(&self.follower.end()?)));
+            let summary = self.follower.end()?;
+            tell(Line::Summary(document(&summary)));
+            if let Some(diagnosis) = self.investigation.conclude(&summary) {
+                tell(Line::Diagnosis(without_secrets(serde_json::to_value(&diagnosis).unwrap_or_default())));
+            }
             tell(Line::End(state));
         }
         Ok(state)
@@ -158,6 +172,7 @@ impl LineReader {
 
     fn events_until(&mut self, until: At, tell: &mut dyn FnMut(Line)) {
         while let Some(event) = self.follower.event(until) {
+            self.investigation.event(&event);
             let Value::Object(mut event) = event else { continue };
             let kind = event.get("kind").and_then(Value::as_str).unwrap_or_default();
             if UNTOLD.contains(&kind) {

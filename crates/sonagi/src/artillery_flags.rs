@@ -2,7 +2,7 @@
 //! notice.
 
 use crate::error::Error;
-use crate::runs::RunOptions;
+use crate::run_options::RunOptions;
 use crate::terminal::Terminal;
 use clap::{Arg, ArgAction, ArgMatches};
 

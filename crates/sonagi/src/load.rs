@@ -3,6 +3,7 @@
 use crate::dotenv;
 use crate::error::Error;
 use crate::invocation;
+use crate::target_watch;
 use crate::terminal::Terminal;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use serde_json::{Map, Value};
@@ -106,6 +107,7 @@ pub(crate) fn overrides(matches: &ArgMatches, terminal: &Terminal) -> Result<Ove
         dotenv: file("dotenv").map(|path| stand_ins(&path, terminal)).unwrap_or_default(),
         matrix: matches.get_many::<Axis>("matrix").into_iter().flatten().cloned().collect(),
         serve: Some(crate::commands::refused_of_serve),
+        watch: Some(target_watch::refused),
         ..Overrides::default()
     })
 }

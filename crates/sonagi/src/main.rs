@@ -7,6 +7,7 @@ mod artillery_flags;
 mod cli;
 mod commands;
 mod destination;
+mod diagnosed;
 #[cfg(test)]
 mod docs;
 mod dotenv;
@@ -23,6 +24,7 @@ mod output;
 mod page;
 mod queued_sink;
 mod run_events;
+mod run_options;
 mod runs;
 mod service;
 mod signals;

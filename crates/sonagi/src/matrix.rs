@@ -24,18 +24,19 @@ pub(crate) fn run(session: &mut RunSession<'_>, script: &mut Script) -> Result<(
         let (combination, label) = (job.combination.clone(), job.label());
         let mut run = Run { combination: values(&combination), ..Run::default() };
         match session.run(script, job, record.folder.as_deref(), Some(slug(&combination))) {
-            Ok((summary, folder)) => {
+            Ok(finished) => {
                 if options.vocabulary == Vocabulary::Artillery {
-                    runs::tell(&summary, options, terminal)?;
+                    runs::tell(&finished, options, terminal)?;
                 } else if !options.quiet {
-                    terminal.say(&format!("{label}: {}", summary.verdict.result.word()));
+                    let cause = finished.cause().map(|cause| format!("; {cause}")).unwrap_or_default();
+                    terminal.say(&format!("{label}: {}{cause}", finished.summary.verdict.result.word()));
                 }
                 if options.shows_console()
-                    && let Some(plot) = folder.and_then(|folder| session.pages.plot(&folder))
+                    && let Some(plot) = finished.folder.and_then(|folder| session.pages.plot(&folder))
                 {
                     terminal.print(&format!("{label}\n{plot}\n"))?;
                 }
-                run.summary = Some(summary);
+                run.summary = Some(finished.summary);
             }
             Err(error) => {
                 session.failed(&error);

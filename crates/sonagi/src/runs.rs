@@ -4,129 +4,31 @@
 //! so that its generator's health is its own.
 
 use crate::destination::Destination;
+use crate::diagnosed::Diagnosed;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::limits;
 use crate::load::{Script, ScriptRun};
 use crate::matrix;
-use crate::output;
 use crate::output::{Report, Vocabulary};
-use crate::page::{self, PageWish, Pages};
+use crate::page::Pages;
 use crate::queued_sink::QueuedSink;
 use crate::run_events::pass;
+use crate::run_options::RunOptions;
 use crate::signals::StopRequests;
 use crate::stop;
-use crate::target_watch::{self, TargetWatch, WatchWish};
+use crate::target_watch::{self, TargetWatch};
 use crate::terminal::Terminal;
 use crate::watched_service::WatchedService;
-use clap::builder::PossibleValue;
-use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use serde_json::Value;
 use sonagi_artillery::LoadedProcessor;
 use sonagi_artillery::plan::Plan;
 use sonagi_engine::{Control, RunEvent, Speaker};
-use sonagi_measure::summary::{FailOnStatus, Summary};
+use sonagi_measure::summary::Summary;
 use sonagi_measure::totals::ScriptFile;
 use sonagi_report::sink::{Folder, Trouble};
 use sonagi_report::{Sinks, console, json};
-use std::net::IpAddr;
 use std::path::{Path, PathBuf};
-
-/// How plans are run and shown.
-#[derive(Clone, Debug)]
-pub(crate) struct RunOptions {
-    pub(crate) quiet: bool,
-    pub(crate) json: bool,
-    pub(crate) vocabulary: Vocabulary,
-    pub(crate) output: Option<PathBuf>,
-    /// The parent of run folders; None: no folder.
-    pub(crate) runs: Option<PathBuf>,
-    pub(crate) shards: Option<usize>,
-    pub(crate) seed: Option<u64>,
-    pub(crate) source_addresses: Vec<IpAddr>,
-    pub(crate) fail_on_status: FailOnStatus,
-    pub(crate) pages: PageWish,
-    pub(crate) watch: WatchWish,
-}
-
-/// The flags of every command that runs plans.
-pub(crate) fn arguments() -> Vec<Arg> {
-    let mut arguments = vec![
-        Arg::new("quiet")
-            .short('q')
-            .long("quiet")
-            .action(ArgAction::SetTrue)
-            .help("Print neither progress nor summary; use the exit code, --output or --json"),
-        Arg::new("output")
-            .short('o')
-            .long("output")
-            .value_name("FILE")
-            .value_parser(value_parser!(PathBuf))
-            .help("Write a report to this file or folder: Artillery's JSON, with Sonagi's summary in it (an array if \
-                   there are several runs)"),
-        Arg::new("json")
-            .long("json")
-            .action(ArgAction::SetTrue)
-            .conflicts_with("summary")
-            .help("Print the summary as one JSON document (an array if there are several runs; nothing if the only one \
-                   could not start)"),
-        output::vocabulary_argument(),
-        Arg::new("runs")
-            .long("runs")
-            .value_name("DIR")
-            .default_value("runs")
-            .value_parser(value_parser!(PathBuf))
-            .help("Write run folders into this folder"),
-        Arg::new("no-folder").long("no-folder").action(ArgAction::SetTrue).help("Write no run folder"),
-        Arg::new("fail-on-status")
-            .long("fail-on-status")
-            .value_name("WHEN")
-            .value_parser([
-                PossibleValue::new("all").help("if every answer has one, unless the script asks for it"),
-                PossibleValue::new("any").help("if any answer has one"),
-                PossibleValue::new("never").help("statuses alone never fail a run"),
-            ])
-            .default_value("all")
-            .help("Fail a run because of HTTP error statuses (4xx, 5xx)"),
-        Arg::new("shards")
-            .long("shards")
-            .value_name("N")
-            .value_parser(value_parser!(u16).range(1..=1024))
-            .help("Threads that generate load; default: one per core"),
-    ];
-    arguments.extend(page::arguments());
-    arguments.extend(target_watch::arguments());
-    arguments
-}
-
-impl RunOptions {
-    /// Whether standard output has Sonagi's summaries.
-    pub(crate) fn shows_console(&self) -> bool {
-        !self.quiet && !self.json && self.vocabulary == Vocabulary::Sonagi
-    }
-
-    /// The options given by the flags of [`arguments`].
-    pub(crate) fn of(matches: &ArgMatches) -> RunOptions {
-        let path = |name: &str| matches.get_one::<PathBuf>(name).cloned();
-        RunOptions {
-            quiet: matches.get_flag("quiet"),
-            json: matches.get_flag("json"),
-            vocabulary: Vocabulary::of(matches),
-            output: path("output"),
-            runs: path("runs").filter(|_| !matches.get_flag("no-folder")),
-            shards: matches.get_one::<u16>("shards").map(|n| usize::from(*n)),
-            seed: None,
-            source_addresses: Vec::new(),
-            fail_on_status: match matches.get_one::<String>("fail-on-status").map(String::as_str) {
-                Some("any") => FailOnStatus::Any,
-                Some("never") => FailOnStatus::Never,
-                _ => FailOnStatus::All,
-            },
-            pages: PageWish::of(matches),
-            watch: WatchWish::of(matches),
-        }
-    }
-}
 
 /// Runs every script, unless a signal ends it sooner, and prints the results.
 pub(crate) fn all(scripts: Vec<Script>, options: &RunOptions, terminal: &Terminal) -> Result<Exit, Error> {
@@ -205,10 +107,10 @@ impl RunSession<'_> {
         }
         while let Some(job) = self.next(script) {
             let runs = self.pages.runs().map(Path::to_owned);
-            let (summary, folder) = self.run(script, job, runs.as_deref(), None)?;
-            tell(&summary, self.options, self.terminal)?;
+            let finished = self.run(script, job, runs.as_deref(), None)?;
+            tell(&finished, self.options, self.terminal)?;
             if self.options.shows_console() {
-                let plot = folder.and_then(|folder| self.pages.plot(&folder));
+                let plot = finished.folder.and_then(|folder| self.pages.plot(&folder));
                 plot.map_or(Ok(()), |plot| self.terminal.print(&format!("{plot}\n")))?;
             }
         }
@@ -223,22 +125,24 @@ impl RunSession<'_> {
     }
 
     /// Carries out one run, from its service to its summary. `folder` names its folder in `runs`; None: named by its
-    /// start and name. Also returns where it is.
+    /// start and name.
     pub(crate) fn run(
         &mut self,
         script: &Script,
         mut job: ScriptRun,
         runs: Option<&Path>,
         folder: Option<String>,
-    ) -> Result<(Summary, Option<PathBuf>), Error> {
+    ) -> Result<Finished, Error> {
         self.begun += 1;
         let mut watched = job.serve.as_ref().map(WatchedService::start).transpose()?;
         let title = (self.planned > 1).then(|| format!("{}/{} {}", self.begun, self.planned, job.label()));
         let report = self.options.output.is_some().then(Report::default);
+        let diagnosed = Diagnosed::new();
         let ran = script.plan(&mut job, watched.as_ref().map(WatchedService::url)).and_then(|plan| {
-            let setup =
-                RunSetup { processor: script.processor.clone(), script: script.file(), runs, folder, title };
-            one(plan, setup, self, (watched.as_mut(), report.clone()))
+            let (processor, script) = (script.processor.clone(), script.file());
+            let followers =
+                Followers { watched: watched.as_mut(), report: report.clone(), diagnosed: &diagnosed };
+            one(plan, RunSetup { processor, script, runs, folder, title }, self, followers)
         });
         // The service ends with its run, even a failed one.
         let used = watched.map(WatchedService::end);
@@ -261,7 +165,7 @@ impl RunSession<'_> {
         self.reports.extend(report.map(|report| report.document(&summary)));
         self.judge(&summary);
         self.summaries.push(summary.clone());
-        Ok((summary, folder))
+        Ok(Finished { summary, folder, diagnosed })
     }
 
     /// Reports a failure around a run, perhaps of the run itself: the command goes on, and its exit code tells.
@@ -294,7 +198,30 @@ impl RunSession<'_> {
     }
 }
 
-/// A run's processor, folder and service.
+/// A run that is over.
+pub(crate) struct Finished {
+    pub(crate) summary: Summary,
+    /// Where it was written, if only for a page.
+    pub(crate) folder: Option<PathBuf>,
+    diagnosed: Diagnosed,
+}
+
+impl Finished {
+    /// What broke first in it, in a sentence, if that was found.
+    pub(crate) fn cause(&self) -> Option<String> {
+        self.diagnosed.cause()
+    }
+}
+
+/// What follows a run beside its folder and the terminal.
+struct Followers<'f> {
+    /// The service that was started for it.
+    watched: Option<&'f mut WatchedService>,
+    report: Option<Report>,
+    diagnosed: &'f Diagnosed,
+}
+
+/// A run's processor and folder.
 struct RunSetup<'p> {
     /// The script's processor, loaded when the script was checked.
     processor: LoadedProcessor,
@@ -310,7 +237,7 @@ fn one(
     plan: Plan,
     RunSetup { processor, script, runs, folder, title }: RunSetup<'_>,
     session: &RunSession<'_>,
-    (mut watched, report): (Option<&mut WatchedService>, Option<Report>),
+    Followers { mut watched, report, diagnosed }: Followers<'_>,
 ) -> Result<(Summary, Option<Error>), Error> {
     let RunSession { options, terminal, control, .. } = session;
     let started = now()?;
@@ -324,12 +251,16 @@ fn one(
     if let Some(report) = report {
         sinks.add(QueuedSink::start(report).map_err(Error::could_not)?);
     }
+    if !options.quiet && !options.json {
+        sinks.add(QueuedSink::start(diagnosed.clone()).map_err(Error::could_not)?);
+    }
     if !options.quiet {
         terminal.say(&format!("{} against {}", title.as_deref().unwrap_or(&plan.name), plan.target));
         sinks.add(QueuedSink::start(terminal.live(title.as_deref())).map_err(Error::could_not)?);
     }
     let target = target_watch::target_at(&plan.target).filter(|_| options.watch.is_automatic);
-    let watch = TargetWatch::of(&options.watch.texts, target).map_err(|why| Error::flag("--watch", why))?;
+    let asked: Vec<String> = options.watch.texts.iter().chain(&plan.watch).cloned().collect();
+    let watch = TargetWatch::of(&asked, target).map_err(|why| Error::flag("--watch", why))?;
     let own = sonagi_artillery::Options::default();
     let own = sonagi_artillery::Options {
         threads: options.shards.unwrap_or(own.threads),
@@ -417,11 +348,17 @@ pub(crate) fn incomplete(Trouble { sink, error }: Trouble) -> Error {
 }
 
 /// Prints the finished run as the options ask; documents wait until all runs are over.
-pub(crate) fn tell(summary: &Summary, options: &RunOptions, terminal: &Terminal) -> Result<(), Error> {
+pub(crate) fn tell(run: &Finished, options: &RunOptions, terminal: &Terminal) -> Result<(), Error> {
     if options.quiet || options.json {
         return Ok(());
     }
-    options.vocabulary.print(summary, terminal)?;
+    options.vocabulary.print(&run.summary, terminal)?;
+    if let Some(diagnosis) = run.diagnosed.text(run.summary.run_folder.as_deref(), terminal) {
+        match options.vocabulary {
+            Vocabulary::Sonagi => terminal.print(&format!("\n{diagnosis}"))?,
+            Vocabulary::Artillery => terminal.say(diagnosis.trim_end()),
+        }
+    }
     terminal.print("\n")
 }
 

@@ -51,6 +51,11 @@ impl WatchWish {
     }
 }
 
+/// What is wrong with a text that says what to watch, without what may be a password in it.
+pub(crate) fn refused(text: &str) -> Option<String> {
+    probes::probe(text).err()
+}
+
 /// Probes of one run.
 pub(crate) struct TargetWatch {
     /// Before the load begins.

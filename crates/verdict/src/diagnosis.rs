@@ -67,6 +67,8 @@ pub struct RuledOut {
 pub struct Diagnosis {
     /// What users noticed.
     pub story: Story,
+    /// Whether anything of the target was watched.
+    pub is_watched: bool,
     /// Causes, the most likely one first.
     pub findings: Vec<Finding>,
     /// Other causes, and why they are none.
@@ -78,8 +80,13 @@ pub struct Diagnosis {
 /// Diagnoses a run. A target that followed is not accused: without a symptom there is no finding.
 pub fn diagnose(timeline: &Timeline, summary: &Summary, events: &[Value]) -> Diagnosis {
     let story = Story::of(timeline, summary);
-    let mut diagnosis =
-        Diagnosis { story: story.clone(), findings: Vec::new(), ruled_out: Vec::new(), changed: Vec::new() };
+    let mut diagnosis = Diagnosis {
+        story: story.clone(),
+        is_watched: timeline.metrics().any(is_watched),
+        findings: Vec::new(),
+        ruled_out: Vec::new(),
+        changed: Vec::new(),
+    };
     if story.is_calm() {
         return diagnosis;
     }
@@ -106,13 +113,17 @@ pub fn diagnose(timeline: &Timeline, summary: &Summary, events: &[Value]) -> Dia
     diagnosis
 }
 
+/// Whether a metric is one of the target, or of what it depends on.
+fn is_watched(metric: &str) -> bool {
+    const WATCHED: [&str; 7] = ["target.", "host.", "pool.", "runtime.", "postgres.", "redis.", "nginx."];
+    WATCHED.iter().any(|prefix| metric.starts_with(prefix))
+}
+
 /// The gauges of the target, and of what it depends on, that changed most when the trouble began.
 fn changed(case: &Case<'_>) -> Vec<Evidence> {
     let (calm, trouble) = (case.story.calm(), case.story.trouble());
-    const WATCHED: [&str; 7] = ["target.", "host.", "pool.", "runtime.", "postgres.", "redis.", "nginx."];
-    let is_watched = |metric: &&str| WATCHED.iter().any(|prefix| metric.starts_with(prefix));
     let mut found: Vec<(f64, Evidence)> = Vec::new();
-    for metric in case.timeline.metrics().filter(is_watched) {
+    for metric in case.timeline.metrics().filter(|metric| is_watched(metric)) {
         let levels = case.timeline.level(metric);
         let (Some(before), Some(after)) = (median(&levels, calm.clone()), mean(&levels, trouble.clone()))
         else {

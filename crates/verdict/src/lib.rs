@@ -9,6 +9,7 @@
 
 mod case;
 mod diagnosis;
+mod investigation;
 mod remedy;
 pub mod rules;
 mod series;
@@ -19,6 +20,7 @@ mod timeline;
 
 pub use case::Case;
 pub use diagnosis::{Confidence, Diagnosis, Evidence, Finding, RuledOut, diagnose};
+pub use investigation::Investigation;
 pub use remedy::{Criteria, Remedy};
 pub use story::{Story, Symptom, SymptomKind};
 pub use timeline::Timeline;

@@ -33,9 +33,16 @@ impl Timeline {
                 self.series.insert(metric.clone(), BTreeMap::new());
             }
             let Some(parts) = self.series.get_mut(metric) else { continue };
-            let values = parts.entry(tags.clone()).or_default();
-            values.resize(at, None);
-            values.push(Some(value));
+            // No rule tells a trend's tags apart, and its values take far more room than a number.
+            let tags = if matches!(value, Value::Trend(_)) { TagSet::default() } else { tags.clone() };
+            let values = parts.entry(tags).or_default();
+            if values.len() < at {
+                values.resize(at, None);
+            }
+            match values.get_mut(at) {
+                Some(Some(known)) => known.merge(&value),
+                _ => values.push(Some(value)),
+            }
         }
     }
 

@@ -11,6 +11,7 @@ export interface Line {
   frame?: Frame;
   event?: RunEvent;
   summary?: Summary;
+  diagnosis?: Diagnosis;
   end?: { state: Exclude<State, 'running'> };
 }
 
@@ -91,6 +92,52 @@ export interface RunEvent {
   at: number;
   kind: string;
   [more: string]: unknown;
+}
+
+/** What broke first, as `sonagi explain --json` has it; told when the run is over. */
+export interface Diagnosis {
+  story: { symptoms: Symptom[]; length: number };
+  /** Whether anything of the target was watched. */
+  is_watched: boolean;
+  /** Causes, the most likely one first. */
+  findings: Finding[];
+  ruled_out: RuledOut[];
+  /** Gauges that changed most when the trouble began, for when no cause was found. */
+  changed: Evidence[];
+}
+
+/** Something users noticed. */
+export interface Symptom {
+  kind: string;
+  onset_s: number;
+  text: string;
+}
+
+export interface Finding {
+  id: string;
+  title: string;
+  confidence: 'certain' | 'likely' | 'possible';
+  onset_s: number;
+  evidence: Evidence[];
+  /** The best first. */
+  remedies: Remedy[];
+}
+
+export interface Evidence {
+  series: string;
+  text: string;
+}
+
+export interface Remedy {
+  text: string;
+  /** Grades from 1 to 3. */
+  criteria: Record<string, number>;
+}
+
+export interface RuledOut {
+  id: string;
+  why: string;
+  is_unmeasured: boolean;
 }
 
 /** A run as the library lists it. */

@@ -1,6 +1,6 @@
 // A run as far as its lines have come. It only grows; who shows it asks again after each line.
 
-import type { Frame, Head, Line, RunEvent, State } from './contract';
+import type { Diagnosis, Frame, Head, Line, RunEvent, State } from './contract';
 import { Series, Sum } from './series';
 import type { Summary } from './summary';
 
@@ -13,6 +13,7 @@ const SAME_S = 0.0005;
 export class Run {
   head: Head | null = null;
   summary: Summary | null = null;
+  diagnosis: Diagnosis | null = null;
   state: State = 'running';
   readonly events: RunEvent[] = [];
   /** Where frames begin and end, in seconds from the run's start. */
@@ -27,6 +28,7 @@ export class Run {
     if (line.frame) this.takeFrame(line.frame);
     if (line.event && this.events.length < EVENT_LIMIT) this.events.push(line.event);
     if (line.summary) this.summary = line.summary;
+    if (line.diagnosis) this.diagnosis = line.diagnosis;
     if (line.end) this.state = line.end.state;
   }
 
@@ -34,6 +36,7 @@ export class Run {
   forget(): void {
     this.head = null;
     this.summary = null;
+    this.diagnosis = null;
     this.state = 'running';
     for (const list of [this.events, this.starts, this.ends]) list.length = 0;
     this.byNumber.clear();

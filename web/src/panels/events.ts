@@ -76,6 +76,9 @@ function describe(event: RunEvent): string {
       return detail.interrupted ? t.interrupted : t.ended;
     case 'error':
       return t.error([detail.called || detail.code, detail.operation, detail.example].filter(Boolean).join(' · '));
+    case 'target':
+    case 'unmeasured':
+      return t[event.kind](String(detail.subject ?? ''), String(detail.text ?? ''));
     default:
       return generic(event);
   }

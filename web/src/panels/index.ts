@@ -2,6 +2,7 @@
 
 import { checksPanel } from './checks';
 import { deliveryPanel } from './delivery';
+import { diagnosisPanel } from './diagnosis';
 import { errorsPanel } from './errors';
 import { eventsPanel } from './events';
 import { generatorPanel } from './generator';
@@ -17,6 +18,7 @@ import { verdictPanel } from './verdict';
 
 export const panels: readonly ((context: Context) => Panel)[] = [
   verdictPanel,
+  diagnosisPanel,
   thresholdsPanel,
   errorsPanel,
   loadPanel,

@@ -80,6 +80,8 @@ pub struct Plan {
     pub cursor: Option<String>,
     /// How long a finished user of a room keeps its connection open so that copies under way can arrive. Default 5 s.
     pub drain: Duration,
+    /// What is looked at while the load goes on, each in the words of `--watch`.
+    pub watch: Vec<String>,
     /// Whether a template whose variable has no value fails its user. Else the value is written as JavaScript writes
     /// it: `undefined` in a text, and a header or member of an object that would be nothing else is left out.
     pub unset_fails: bool,
@@ -121,6 +123,7 @@ impl Plan {
             reconnect: None,
             cursor: None,
             drain: Duration::from_secs(5),
+            watch: Vec::new(),
             unset_fails: true,
             undefined: BTreeSet::new(),
             processor: None,

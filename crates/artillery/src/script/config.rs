@@ -9,6 +9,9 @@ use crate::script::reader::{Fields, Reader};
 use crate::script::schema;
 use crate::script::yaml::{Entry, Kind, Node, Origin, Place};
 
+/// Finds what is wrong with a text that says what to watch.
+pub type RefusesWatch = fn(&str) -> Option<String>;
+
 /// The target before the service that is started for the run has an address.
 const STAND_IN: &str = "http://127.0.0.1:8080";
 
@@ -171,6 +174,22 @@ fn filled(reader: &mut Reader, node: &Node) -> Value {
             .into(),
         _ => node.to_value(),
     }
+}
+
+/// `config.watch`: what is looked at while the load goes on; `refuses` says what is wrong with a text.
+pub(crate) fn watch(reader: &mut Reader, config: &Fields<'_>, refuses: Option<RefusesWatch>) -> Vec<String> {
+    let mut texts = Vec::new();
+    for item in reader.list(config, "watch", true) {
+        if !matches!(item.kind, Kind::Text { .. }) {
+            reader.wrong(config, "watch", item);
+        }
+        let Some(text) = reader.constant(item) else { continue };
+        match refuses.and_then(|refuses| refuses(&text)) {
+            Some(why) => reader.problem(item.place, format!("watch: {why}"), None),
+            None => texts.push(text),
+        }
+    }
+    texts
 }
 
 /// `config.delivery`: the ledger's rules, and how long users drain.

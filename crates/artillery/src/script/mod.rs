@@ -55,6 +55,7 @@ mod websocket;
 mod yaml;
 
 pub use combinations::Combination;
+pub use config::RefusesWatch;
 pub use problem::{Notice, Problem, Problems, nearest};
 pub use serve::{RefusedArgument, Refuses, Serve, serve_options};
 
@@ -104,6 +105,8 @@ pub struct Overrides {
     /// Finds the options under `serve` that `sonagi serve` does not accept; without it, they are reported when the
     /// service starts.
     pub serve: Option<Refuses>,
+    /// Finds what is wrong with a text under `config.watch`; without it, that is reported when the run starts.
+    pub watch: Option<RefusesWatch>,
 }
 
 /// A script that can run.
@@ -318,6 +321,7 @@ fn plan(
     settings.reconnects = lost.reconnect.is_some();
     settings.resumes = lost.reconnect.is_some_and(|reconnect| reconnect.resume);
     let (rules, drain) = config::delivery(reader, &config);
+    let watch = config::watch(reader, &config, overrides.watch);
     let config_uses = reader.names.take_uses();
     let before = scenario::fixed_flow(reader, &script, "before", &settings);
     let (scenarios, stamped) = scenario::scenarios(reader, &script, &settings);
@@ -345,6 +349,7 @@ fn plan(
         reconnect: lost.reconnect,
         cursor: lost.cursor,
         drain,
+        watch,
         unset_fails: !reader.functions.has_module(),
         undefined: std::mem::take(&mut reader.undefined),
         plugins: std::mem::take(&mut reader.endpoints).into_plan(asked),

@@ -184,6 +184,8 @@ pub struct Sonagi {
     pub busy_limit: Option<Duration>,
     /// How the ledger judges deliveries.
     pub delivery: Rules,
+    /// What is looked at while the test goes on, each as `--watch` has it.
+    pub watch: Vec<String>,
     /// How long connections that outlive their iterations are listened to when the test's scenarios are over, for
     /// messages under way.
     pub drain: Option<Duration>,

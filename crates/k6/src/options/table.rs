@@ -86,7 +86,7 @@ pub(super) const KNOWN: [Known; 49] = [
     known("consoleOutput", "K6_CONSOLE_OUTPUT", "console-output", read::text),
     known("localIPs", "K6_LOCAL_IPS", "local-ips", network::local_ips),
     hidden("sonagi", "", "", sonagi),
-    config("out", "K6_OUT", "out", outputs),
+    config("out", "K6_OUT", "out", one_or_more),
     config("linger", "K6_LINGER", "linger", read::truth),
     config("noUsageReport", "K6_NO_USAGE_REPORT", "no-usage-report", read::truth),
     config("collectors", "", "", read::anything),
@@ -98,8 +98,8 @@ fn segment(_: &Value, reading: &mut Reading<'_>) -> Option<Value> {
     None
 }
 
-/// A single output or a list of them.
-fn outputs(value: &Value, reading: &mut Reading<'_>) -> Option<Value> {
+/// A single text or a list of them.
+fn one_or_more(value: &Value, reading: &mut Reading<'_>) -> Option<Value> {
     if value.is_string() { Some(Value::Array(vec![value.clone()])) } else { read::texts(value, reading) }
 }
 
@@ -113,6 +113,7 @@ fn sonagi(value: &Value, reading: &mut Reading<'_>) -> Option<Value> {
             ("memoryLimit", |value, reading| bytes(value, 1 << 20..=1 << 40, reading)),
             ("busyLimit", read::time),
             ("delivery", delivery),
+            ("watch", one_or_more),
         ],
         value,
         reading,
@@ -311,6 +312,7 @@ fn sonagi_of(value: &Value) -> Sonagi {
         memory_limit: size("memoryLimit"),
         busy_limit: value["busyLimit"].as_str().and_then(|text| span::parse(text).ok()).map(span::wait),
         delivery: rules_of(&value["delivery"]),
+        watch: texts(&value["watch"]),
         drain: value["delivery"]["drain"].as_str().and_then(|text| span::parse(text).ok()).map(span::wait),
     }
 }

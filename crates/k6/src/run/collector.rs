@@ -75,7 +75,7 @@ pub(super) fn run(test: Test, abort: &Arc<Abort>, on: &mut dyn FnMut(RunEvent<'_
         rules: test.common.options.sonagi.delivery,
         source_addresses: test.common.net(1, 1).source_addresses.len(),
         epoch: test.epoch,
-        watcher: test.asked.watcher.clone(),
+        watcher: test.watcher.clone(),
     };
     let dialect = Arc::new(test.dialect(measured));
     dialect.shared.users.store(test.plan.planned_vus, Ordering::Relaxed);

@@ -25,6 +25,7 @@ use sonagi_engine::{Collect, RunEvent, Watcher};
 use sonagi_measure::ledger::Rules;
 use sonagi_measure::totals::{Follow, Header};
 use sonagi_measure::watched;
+use std::fmt;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -76,8 +77,28 @@ pub struct Asked {
     pub outputs: Vec<Wanted>,
     /// Opens the standard output, for the outputs that go there.
     pub standard_output: fn() -> Box<dyn Write + Send>,
-    /// Whoever looks at the target meanwhile.
-    pub watcher: Option<Arc<dyn Watcher>>,
+    /// Makes whoever looks at the target meanwhile, and at what `options.sonagi.watch` names.
+    pub watch: Watching,
+}
+
+/// Makes the watcher of a test whose script names these; the error says what is wrong with one.
+type MakeWatcher = dyn Fn(&[String]) -> Result<Option<Arc<dyn Watcher>>, String>;
+
+/// How a test is watched: that is known when its script's options are.
+#[derive(Clone)]
+pub struct Watching(Arc<MakeWatcher>);
+
+impl Watching {
+    /// Watches as this function says.
+    pub fn by(make: impl Fn(&[String]) -> Result<Option<Arc<dyn Watcher>>, String> + 'static) -> Watching {
+        Watching(Arc::new(make))
+    }
+}
+
+impl fmt::Debug for Watching {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Watching")
+    }
 }
 
 /// A test that can be run: its script was read, its options make sense.
@@ -87,6 +108,7 @@ pub struct Test {
     plan: Arc<Plan>,
     store: MetricStore,
     functions: Vec<String>,
+    watcher: Option<Arc<dyn Watcher>>,
     /// When its clock began.
     epoch: Instant,
     started: SystemTime,
@@ -165,12 +187,14 @@ fn read(asked: Asked, abort: &Arc<Abort>, on: &mut dyn FnMut(RunEvent<'_>)) -> R
     }
     callable(&options, &functions)?;
     let store = limited(&asked, &options, &registry)?;
+    let watcher = (asked.watch.0)(&options.sonagi.watch);
+    let watcher = watcher.map_err(|why| Ended::problems(&format!("sonagi.watch: {why}")))?;
     let limits = Limits {
         stack_bytes: options.sonagi.stack_size.unwrap_or(LIMITS.stack_bytes),
         memory_bytes: options.sonagi.memory_limit.unwrap_or(LIMITS.memory_bytes),
     };
     let common = common(&asked, &bundle, &registry, options, limits);
-    Ok(Test { asked, common, plan: Arc::new(plan), store, functions, epoch, started })
+    Ok(Test { asked, common, plan: Arc::new(plan), store, functions, watcher, epoch, started })
 }
 
 /// Hears a script's first user.

@@ -4,7 +4,8 @@ use super::serve;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::load;
-use crate::runs::{self, RunOptions};
+use crate::run_options::{self, RunOptions};
+use crate::runs;
 use crate::service::Service;
 use crate::temp_folder::TempFolder;
 use crate::terminal::Terminal;
@@ -33,7 +34,7 @@ pub(super) fn define() -> Command {
              It takes under a minute, and writes a page of each run beside its folder. Its scripts are in \
              examples/demo.",
         )
-        .args(runs::arguments())
+        .args(run_options::arguments())
 }
 
 pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {

@@ -8,7 +8,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use sonagi_measure::At;
 use sonagi_measure::folder::{Follower, ReadError};
 use sonagi_measure::frame::Framer;
-use sonagi_verdict::{Diagnosis, Timeline, diagnose};
+use sonagi_verdict::{Diagnosis, Investigation};
 use std::path::{Path, PathBuf};
 
 pub(super) const NAME: &str = "explain";
@@ -57,11 +57,12 @@ pub(crate) fn explained(folder: &Path) -> Result<Diagnosis, ReadError> {
     let mut follower = Follower::open(folder, LANGUAGES.naming, LANGUAGES.store, LANGUAGES.judge)?;
     let (header, registry) = (follower.header().clone(), follower.registry().clone());
     let mut framer = Framer::new(header, registry, LANGUAGES.about);
-    let mut timeline = Timeline::default();
+    // Nothing else waits for the memory that a run of days takes here.
+    let mut investigation = Investigation::of_at_most(usize::MAX);
     while let Some(snapshot) = follower.second() {
-        timeline.push(framer.frame(&snapshot));
+        investigation.frame(framer.frame(&snapshot));
     }
-    let events: Vec<_> = std::iter::from_fn(|| follower.event(At(i64::MAX))).collect();
+    std::iter::from_fn(|| follower.event(At(i64::MAX))).for_each(|event| investigation.event(&event));
     let summary = follower.end()?;
-    Ok(diagnose(&timeline, &summary, &events))
+    Ok(investigation.conclude(&summary).expect("no run is longer than that"))
 }

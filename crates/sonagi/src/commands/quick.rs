@@ -3,7 +3,8 @@
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::load;
-use crate::runs::{self, RunOptions};
+use crate::run_options::{self, RunOptions};
+use crate::runs;
 use crate::terminal::Terminal;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::{Value, json};
@@ -42,7 +43,7 @@ pub(super) fn define() -> Command {
                 .action(ArgAction::SetTrue)
                 .help("Accept any TLS certificate"),
         )
-        .args(runs::arguments())
+        .args(run_options::arguments())
 }
 
 pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {

@@ -5,7 +5,8 @@ use crate::environment;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::load::{self, Script};
-use crate::runs::{self, RunOptions};
+use crate::run_options::{self, RunOptions};
+use crate::runs;
 use crate::terminal::Terminal;
 use crate::values;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
@@ -32,7 +33,7 @@ pub(super) fn define() -> Command {
         )
         .args(load::arguments())
         .arg(load::strict_argument())
-        .args(runs::arguments())
+        .args(run_options::arguments())
         .arg(Arg::new("name").long("name").value_name("NAME").help("Name of the run; default: the script's"))
         .arg(
             Arg::new("seed")

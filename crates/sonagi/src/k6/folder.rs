@@ -1,6 +1,8 @@
-//! The run folder of a k6 test, if `--runs` asks for one: like k6, we leave no file that nobody named.
+//! What follows a k6 test: its diagnosis, and its run folder, if `--runs` asks for one: like k6, we leave no file that
+//! nobody named.
 
 use super::flags::GivenFlags;
+use crate::diagnosed::Diagnosed;
 use crate::invocation;
 use crate::page::Pages;
 use crate::queued_sink::QueuedSink;
@@ -16,8 +18,9 @@ use std::path::{Path, PathBuf};
 
 /// A run folder, or none.
 pub(super) struct TestFolder {
-    /// The folder's sink, if there is a folder.
+    /// The folder's sink, if there is a folder, and the diagnosis'.
     sinks: Sinks,
+    diagnosed: Diagnosed,
     path: Option<PathBuf>,
     terminal: Terminal,
     pages: Pages,
@@ -52,8 +55,12 @@ impl TestFolder {
             pages.begin(folder.path(), stop);
             sinks.add(QueuedSink::start(folder).map_err(|error| error.to_string())?);
         }
+        let diagnosed = Diagnosed::new();
+        if !given.has("quiet") {
+            sinks.add(QueuedSink::start(diagnosed.clone()).map_err(|error| error.to_string())?);
+        }
         let script = invocation::script(&given.script, source);
-        Ok(TestFolder { sinks, path, terminal: *terminal, pages, script, has_begun: false })
+        Ok(TestFolder { sinks, diagnosed, path, terminal: *terminal, pages, script, has_begun: false })
     }
 
     /// Records an event. The test goes on after an error of the disk, which is reported once.
@@ -85,6 +92,13 @@ impl TestFolder {
         }
         missed.iter().for_each(|why| self.terminal.say(&why.to_string()));
         missed.is_empty()
+    }
+
+    /// What broke first, if anything did.
+    pub(super) fn diagnosis(&self) -> Option<String> {
+        let path = self.path.as_ref().filter(|_| !self.pages.is_temporary());
+        let path = path.map(|path| path.display().to_string());
+        self.diagnosed.text(path.as_deref(), &self.terminal)
     }
 
     /// The plot of the test, if it is wanted.

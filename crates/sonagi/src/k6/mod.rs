@@ -23,12 +23,12 @@ use clap::error::ErrorKind;
 use flags::GivenFlags;
 use folder::TestFolder;
 use log::TestLog;
-use sonagi_engine::{Level, LogLine, RunEvent, Watcher};
+use sonagi_engine::{Level, LogLine, RunEvent};
 use sonagi_k6::Secrets;
 use sonagi_k6::executor::{Abort, Reason};
 use sonagi_k6::options::{Tiers, environment};
 use sonagi_k6::output::Wanted;
-use sonagi_k6::run::{AS_JSON, Asked, End, Ended, Exit, load};
+use sonagi_k6::run::{AS_JSON, Asked, End, Ended, Exit, Watching, load};
 use sonagi_watch::probes::Target;
 use std::ffi::OsString;
 use std::io::{IsTerminal, Read, Write};
@@ -148,6 +148,10 @@ fn run(asked: Asked, given: &GivenFlags, mut log: TestLog, terminal: &Terminal) 
     if !is_quiet && !bars.is_empty() {
         let _ = terminal.print(&format!("\n\n{}\n", bars.join("\n")));
     }
+    if let Some(diagnosis) = folder.diagnosis() {
+        // Not with k6's own summary, which programs may read.
+        terminal.say(&format!("\n{}", diagnosis.trim_end()));
+    }
     if let Some(plot) = folder.plot() {
         let _ = terminal.print(&format!("\n{plot}"));
     }
@@ -251,15 +255,18 @@ fn asked(given: &GivenFlags) -> Result<Asked, (Exit, String)> {
         secrets: Arc::new(secrets),
         outputs: outputs.map_err(|why| (Exit::Other, why.to_string()))?,
         standard_output: || Box::new(std::io::stdout()),
-        watcher: watcher(given).map_err(wrong(Exit::Other))?,
+        watch: watching(given).map_err(wrong(Exit::Other))?,
     })
 }
 
 /// Whoever looks at the target: a script does not say where that is, but its connections do.
-fn watcher(given: &GivenFlags) -> Result<Option<Arc<dyn Watcher>>, String> {
-    let own = (!given.has("no-watch")).then_some(Target::Peer);
-    let watch = TargetWatch::of(&given.many("watch"), own).map_err(|why| format!("--watch: {why}"))?;
-    Ok(watch.map(|watch| watch as _))
+fn watching(given: &GivenFlags) -> Result<Watching, String> {
+    let (own, given) = ((!given.has("no-watch")).then_some(Target::Peer), given.many("watch"));
+    TargetWatch::of(&given, None).map_err(|why| format!("--watch: {why}"))?;
+    Ok(Watching::by(move |of_script| {
+        let texts: Vec<String> = given.iter().chain(of_script).cloned().collect();
+        Ok(TargetWatch::of(&texts, own)?.map(|watch| watch as _))
+    }))
 }
 
 /// The script's absolute path and text; `-` is the standard input, in the current folder.

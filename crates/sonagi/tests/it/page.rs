@@ -32,10 +32,10 @@ fn a_run_is_seen_growing_and_a_stream_that_was_cut_goes_on_where_it_was() {
     assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]), "{numbers:?}");
     let seconds = seconds(&lines);
     assert_eq!(seconds, (0..seconds.len() as u64).collect::<Vec<_>>());
-    let last: Vec<&str> = lines[lines.len() - 2..].iter().map(|(_, line)| kind(line)).collect();
-    assert_eq!(last, ["summary", "end"]);
+    let last: Vec<&str> = lines[lines.len() - 3..].iter().map(|(_, line)| kind(line)).collect();
+    assert_eq!(last, ["summary", "diagnosis", "end"]);
     assert_eq!(lines.last().unwrap().1["end"]["state"], "complete");
-    let mut summary = lines[lines.len() - 2].1["summary"].clone();
+    let mut summary = lines[lines.len() - 3].1["summary"].clone();
     let mut reported = place.reported();
     // As it was named on the command line.
     for summary in [&mut summary, &mut reported] {

@@ -103,3 +103,98 @@ fn thresholds_of_k6_tests_name_probes_and_its_summary_has_no_other_of_their_metr
     let csv = place.sonagi(&["report", "--csv", place.folders()[0].to_str().unwrap()]).out;
     assert!(csv.lines().next().unwrap().contains("host.cpu"), "{csv}");
 }
+
+/// Runs a command against a service that ends in the middle of it.
+fn run_against_one_that_ends(place: &Place, service: Service, arguments: &[&str]) -> Answer {
+    std::thread::scope(|scope| {
+        let run = scope.spawn(|| place.sonagi(arguments));
+        std::thread::sleep(std::time::Duration::from_millis(3500));
+        drop(service);
+        run.join().unwrap()
+    })
+}
+
+#[test]
+fn a_run_that_did_not_keep_up_ends_with_what_broke_first_and_so_do_its_folder_and_its_page() {
+    let place = Place::new();
+    let service = Service::start(&place, &[]);
+    let script = SCRIPT.replace("duration: 4, arrivalRate: 1", "duration: 7, arrivalRate: 4");
+    place.write(
+        "end.yml",
+        &script.replace(":9\n", &format!(":9\n  watch: \"port:{}\"\n", port(&service.url))),
+    );
+    let url = service.url.clone();
+    let arguments = ["run", "end.yml", "-t", &url, "--no-watch", "--report", "page.html"];
+    let answer = run_against_one_that_ends(&place, service, &arguments);
+    assert!(answer.out.contains("cause       The target died "), "{answer:?}");
+    let folder = place.folders().pop().unwrap();
+    let folder = folder.to_str().unwrap();
+    assert!(answer.out.contains("more        sonagi explain "), "{answer:?}");
+
+    let lines = in_file(&place.path().join("page.html"));
+    let shown = lines.iter().find_map(|line| line.get("diagnosis")).expect("a line with the diagnosis");
+    let explained: Value = serde_json::from_str(&place.sonagi(&["explain", "--json", folder]).out).unwrap();
+    assert_eq!(*shown, explained);
+    assert_eq!((&shown["findings"][0]["id"], &shown["is_watched"]), (&"death".into(), &true.into()));
+    // A probe told of it while the run went on.
+    let evidence = shown["findings"][0]["evidence"].as_array().unwrap();
+    let told = evidence.iter().find(|one| one["series"] == "events").expect("evidence of the events");
+    assert!(told["text"].as_str().unwrap().contains("ended"), "{told}");
+}
+
+#[test]
+fn a_k6_test_says_what_broke_first_on_the_error_stream_also_without_a_folder() {
+    let place = Place::new();
+    let service = Service::start(&place, &[]);
+    place.write("test.js", &TEST.replace("'4s'", "'7s'"));
+    let url = format!("URL={}", service.url);
+    let answer = run_against_one_that_ends(&place, service, &["run", "test.js", "-e", &url]);
+    assert!(answer.err.contains("cause       The target died "), "{answer:?}");
+    assert!(!answer.out.contains("The target died"), "{answer:?}");
+    assert_eq!(place.folders().len(), 0);
+}
+
+fn port(url: &str) -> &str {
+    url.rsplit_once(':').unwrap().1.trim_end_matches('/')
+}
+
+#[test]
+fn scripts_say_what_to_watch_in_both_languages_and_their_passwords_are_shown_nowhere() {
+    let place = Place::new();
+    let service = Service::start(&place, &[]);
+    let asked = "postgres://u:planted@127.0.0.1:1/chat";
+    let wrong = "\n  watch: [\"mysql://u:planted@h\", 5, \"{{ name }}\", \"port:1\"]\n";
+    place.write("watch.yml", &SCRIPT.replace(":9\n", &format!(":9{wrong}")));
+    let answer = place.sonagi(&["check", "watch.yml"]);
+    for (column, what) in
+        [(11, "what to watch is one of"), (34, "watch"), (37, "must be known before the run")]
+    {
+        let found =
+            answer.out.lines().any(|line| line.contains(&format!(":4:{column}: ")) && line.contains(what));
+        assert!(found, "{what} in {answer:?}");
+    }
+    assert!(!answer.out.contains("planted"), "{answer:?}");
+
+    let right = format!(":9\n  watch: [\"{asked}\"]\n");
+    place.write("watch.yml", &SCRIPT.replace(":9\n", &right));
+    let answer = place.sonagi(&["run", "watch.yml", "-t", &service.url, "--report", "page.html"]);
+    place.write("test.js", &TEST.replace("vus: 1", &format!("sonagi: {{ watch: '{asked}' }}, vus: 1")));
+    let url = format!("URL={}", service.url);
+    let tested =
+        place.sonagi(&["run", "test.js", "-e", &url, "--runs", "runs", "--out", "json=samples.json"]);
+    let folders = place.folders();
+    assert_eq!(folders.len(), 2, "{answer:?} {tested:?}");
+    for folder in folders {
+        let events = std::fs::read_to_string(folder.join("events.jsonl")).unwrap();
+        assert!(events.contains("postgres://127.0.0.1:1/chat"), "{events}");
+        for file in std::fs::read_dir(&folder).unwrap() {
+            let path = file.unwrap().path();
+            let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
+            assert!(!text.contains("planted"), "{}", path.display());
+        }
+    }
+    let page = format!("{:?}", in_file(&place.path().join("page.html")));
+    for text in [page, format!("{answer:?} {tested:?}")] {
+        assert!(!text.contains("planted"), "{text}");
+    }
+}

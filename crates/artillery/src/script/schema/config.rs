@@ -173,6 +173,12 @@ pub(crate) const CONFIG: Area = Area {
         key("delivery", "a mapping", "{deadline: 1}", "Rules of the delivery ledger. (Sonagi's own.)")
             .of(&[&DELIVERY]),
         key(
+            "watch",
+            "a text, or a list of them",
+            "[\"port:3001\", \"postgres://{{ $env.DB_USER }}@127.0.0.1/chat\"]",
+            "What is looked at while the load goes on, each as `--watch` has it. (Sonagi's own.)",
+        ),
+        key(
             "plugins",
             "a mapping",
             "{ensure: {}}",

@@ -421,7 +421,7 @@ fn what_k6_only_warns_of_is_a_notice() {
     assert_eq!(
         notices(json!({"sonagi": {"keepConnections": true, "x": 1}})),
         [
-            "options.sonagi: `x` is unknown and ignored, known are keepConnections, stackSize, memoryLimit, busyLimit, delivery"
+            "options.sonagi: `x` is unknown and ignored, known are keepConnections, stackSize, memoryLimit, busyLimit, delivery, watch"
         ]
     );
     assert_eq!(
@@ -435,7 +435,7 @@ fn what_k6_only_warns_of_is_a_notice() {
 #[test]
 fn options_of_sonagi_are_read() {
     let options = json!({"sonagi": {"keepConnections": true, "stackSize": "256KiB", "memoryLimit": 2097152, "busyLimit": "5s",
-        "delivery": {"deadline": "2s", "settle": 50, "echo": false, "drain": "1s"}}});
+        "delivery": {"deadline": "2s", "settle": 50, "echo": false, "drain": "1s"}, "watch": "port:1"}});
     let expected = Sonagi {
         keep_connections: true,
         stack_size: Some(256 << 10),
@@ -443,6 +443,7 @@ fn options_of_sonagi_are_read() {
         busy_limit: Some(Duration::from_secs(5)),
         delivery: Rules { deadline_ns: 2_000_000_000, settle_ns: 50_000_000, echo: false },
         drain: Some(Duration::from_secs(1)),
+        watch: vec!["port:1".to_owned()],
     };
     assert_eq!(script(options).unwrap().options.sonagi, expected);
     assert_eq!(script(json!({"sonagi": {}})).unwrap().options.sonagi.delivery, Rules::default());
