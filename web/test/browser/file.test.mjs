@@ -56,6 +56,7 @@ test('sections are in the order in which one asks', async () => {
   const ids = await page.locator('main > section').evaluateAll(sections => sections.map(section => section.id));
   assert.deepEqual(ids, [
     'verdict',
+    'diagnosis',
     'thresholds',
     'errors',
     'load',
@@ -70,6 +71,32 @@ test('sections are in the order in which one asks', async () => {
     'reproduce',
   ]);
   await page.close();
+});
+
+test('what broke first is told with its evidence, what to try, and what it was not', async () => {
+  const page = await openFile(browser, all.chat().lines);
+  const section = page.locator('#diagnosis');
+  const shown = await section.innerText();
+  for (const words of [
+    'Likely: One thread of the target did all the work, and it was full. from 0:29 on',
+    '99 % of a core (31 % before), full from 29 s on target.cpu.main_thread',
+    'send less to each: batch broadcasts, smaller rooms, fewer copies',
+    'impact 2 · ease 2 · at hand 2 · cost 2 · scales 3 · severity 3 · safety 2',
+    '0:30 p95 of delivery rose from 24 to 1640 ms',
+  ])
+    assert.ok(shown.includes(words), `${words} in ${shown}`);
+  await section.locator('summary', { hasText: 'Ruled out (1)' }).click();
+  await shows(() => section.innerText(), /death of the target: all of the target's processes lived on/);
+  assert.ok(!(await section.innerText()).includes('redis was not measured'));
+  await page.close();
+  const calm = await openFile(browser, all.chat({ lossy: false }).lines);
+  await shows(() => calm.locator('#diagnosis').innerText(), /The target kept up: nothing to explain/);
+  await calm.close();
+  // Nobody looked, and nothing happened: no section.
+  const { lines } = all.short();
+  const quiet = await openFile(browser, lines);
+  assert.equal(await quiet.locator('#diagnosis').isVisible(), false);
+  await quiet.close();
 });
 
 test('one cursor stands at the same moment in every chart', async () => {
