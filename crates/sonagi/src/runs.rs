@@ -258,7 +258,7 @@ fn one(
         terminal.say(&format!("{} against {}", title.as_deref().unwrap_or(&plan.name), plan.target));
         sinks.add(QueuedSink::start(terminal.live(title.as_deref())).map_err(Error::could_not)?);
     }
-    let target = target_watch::target_at(&plan.target).filter(|_| options.watch.is_automatic);
+    let target = target_watch::whereabouts(&plan.target).filter(|_| options.watch.is_automatic);
     let asked: Vec<String> = options.watch.texts.iter().chain(&plan.watch).cloned().collect();
     let watch = TargetWatch::of(&asked, target).map_err(|why| Error::flag("--watch", why))?;
     let own = sonagi_artillery::Options::default();

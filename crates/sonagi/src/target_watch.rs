@@ -7,7 +7,7 @@ use sonagi_measure::metrics::Registry;
 use sonagi_watch::probes::{self, Target};
 use sonagi_watch::{Note, Probe, Watch, machine};
 use std::fmt;
-use std::net::{IpAddr, ToSocketAddrs, UdpSocket};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs, UdpSocket};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::time::Instant;
 
@@ -71,16 +71,23 @@ impl fmt::Debug for TargetWatch {
 }
 
 impl TargetWatch {
-    /// Watches what these texts ask for, and the target itself where it is known. None: nothing is to be watched.
+    /// Watches what these texts ask for, and the target itself where it is known; of one that is elsewhere, our
+    /// connections to it. None: nothing is to be watched.
     ///
     /// # Errors
     /// A text asks for nothing that can be watched.
-    pub(crate) fn of(texts: &[String], own: Option<Target>) -> Result<Option<Arc<TargetWatch>>, String> {
+    pub(crate) fn of(texts: &[String], own: Option<Whereabouts>) -> Result<Option<Arc<TargetWatch>>, String> {
         let mut probes = texts.iter().map(|text| probes::probe(text)).collect::<Result<Vec<_>, _>>()?;
         // It is watched once, however it is named.
         let is_named = |port: &Target| texts.iter().any(|text| Target::named(text) == Some(*port));
-        if let Some(target) = own.filter(|own| !is_named(own)) {
-            probes.insert(0, probes::on_machine(machine::Local, target));
+        match own {
+            Some(Whereabouts::Here(target)) if !is_named(&target) => {
+                probes.insert(0, probes::on_machine(machine::Local, target));
+            }
+            Some(Whereabouts::There(name, address)) => {
+                probes.insert(0, probes::own_connections(name, address))
+            }
+            Some(Whereabouts::Here(_)) | None => {}
         }
         let watch = TargetWatch { probes: Mutex::new(probes), watch: Mutex::new(None) };
         let is_any = !locked(&watch.probes).is_empty();
@@ -111,12 +118,17 @@ fn sighting(note: Note) -> Sighting {
     Sighting { at, kind, detail: json!({ "subject": subject, "text": text, "hint": hint }) }
 }
 
-/// The target at an address on this machine; None: it is elsewhere.
-pub(crate) fn target_at(address: &str) -> Option<Target> {
-    local_port(address).map(Target::Port)
+/// Where the load goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Whereabouts {
+    /// To this machine.
+    Here(Target),
+    /// To another one, by this name and address.
+    There(String, SocketAddr),
 }
 
-fn local_port(address: &str) -> Option<u16> {
+/// Where an address leads; None: nowhere.
+pub(crate) fn whereabouts(address: &str) -> Option<Whereabouts> {
     let url = url::Url::parse(address).ok()?;
     let port = url.port().or_else(|| match url.scheme() {
         "http" | "ws" => Some(80),
@@ -125,7 +137,11 @@ fn local_port(address: &str) -> Option<u16> {
     })?;
     let host = url.host_str()?.trim_start_matches('[').trim_end_matches(']');
     let is_here = |ip: IpAddr| ip.is_loopback() || UdpSocket::bind((ip, 0)).is_ok();
-    (host, port).to_socket_addrs().ok()?.any(|address| is_here(address.ip())).then_some(port)
+    let addresses: Vec<SocketAddr> = (host, port).to_socket_addrs().ok()?.collect();
+    if addresses.iter().any(|address| is_here(address.ip())) {
+        return Some(Whereabouts::Here(Target::Port(port)));
+    }
+    Some(Whereabouts::There(format!("{host}:{port}"), *addresses.first()?))
 }
 
 fn locked<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -138,24 +154,29 @@ mod tests {
 
     #[test]
     fn a_target_on_this_machine_is_known_by_its_address() {
-        assert_eq!(local_port("http://127.0.0.1:3000/chat"), Some(3000));
-        assert_eq!(local_port("ws://localhost"), Some(80));
-        assert_eq!(local_port("wss://[::1]:8443"), Some(8443));
+        let here = |port| Some(Whereabouts::Here(Target::Port(port)));
+        assert_eq!(whereabouts("http://127.0.0.1:3000/chat"), here(3000));
+        assert_eq!(whereabouts("ws://localhost"), here(80));
+        assert_eq!(whereabouts("wss://[::1]:8443"), here(8443));
         // An address for documentation (RFC 5737), which no machine has.
-        assert_eq!(local_port("http://192.0.2.1:3000"), None);
-        assert_eq!(local_port("not an address"), None);
+        let there = "192.0.2.1:3000".parse().unwrap();
+        let away = Whereabouts::There("192.0.2.1:3000".to_owned(), there);
+        assert_eq!(whereabouts("http://192.0.2.1:3000"), Some(away));
+        assert_eq!(whereabouts("not an address"), None);
     }
 
     #[test]
     fn the_target_is_watched_once_however_it_is_named() {
         let subjects = |texts: &[&str], address: Option<&str>| {
             let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
-            TargetWatch::of(&texts, address.and_then(target_at)).unwrap().map(|watch| format!("{watch:?}"))
+            TargetWatch::of(&texts, address.and_then(whereabouts)).unwrap().map(|watch| format!("{watch:?}"))
         };
         let here = Some("http://127.0.0.1:3000");
         assert_eq!(subjects(&[], None), None);
         assert_eq!(subjects(&[], here).unwrap(), r#"["port 3000"]"#);
         assert_eq!(subjects(&["port:3000"], here).unwrap(), r#"["port 3000"]"#);
+        let away = Some("http://192.0.2.1:3000");
+        assert_eq!(subjects(&[], away).unwrap(), r#"["connections to 192.0.2.1:3000"]"#);
         assert_eq!(subjects(&["port:3001"], here).unwrap(), r#"["port 3000", "port 3001"]"#);
         assert!(TargetWatch::of(&["sun".to_owned()], None).is_err());
     }

@@ -1,11 +1,14 @@
 //! A machine's files of /proc and /sys: of this machine, or of another one that is reached.
 
 mod local;
+mod sock_diag;
 
 pub use local::Local;
 
 use procfs_core::{ExplicitSystemInfo, FromRead, FromReadSI};
 use std::io;
+use std::net::IpAddr;
+use std::time::Duration;
 
 /// The files of a machine that runs Linux.
 pub trait Machine: Send {
@@ -58,8 +61,50 @@ pub trait Machine: Send {
     /// As the machine says.
     fn links(&mut self, path: &str) -> io::Result<Vec<String>>;
 
+    /// Sockets of the network whose files are at `net`, as the kernel tells them. None: it cannot be asked.
+    fn sockets(&mut self, _net: &str, _asked: Sockets) -> Option<io::Result<Vec<Socket>>> {
+        None
+    }
+
     /// What its files take for granted.
     fn units(&self) -> Units;
+}
+
+/// Which sockets are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sockets {
+    /// Those that listen at a port.
+    Listening(u16),
+    /// Connections at a port of this machine.
+    ConnectedAt(u16),
+    /// Connections to a port, be it of this machine or of another.
+    ConnectedTo(u16),
+}
+
+/// A TCP socket.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Socket {
+    /// Bytes that wait to be read; of a socket that listens, connections that wait to be accepted.
+    pub waiting_in: u32,
+    /// Bytes that were not acknowledged yet; of a socket that listens, how many connections may wait.
+    pub waiting_out: u32,
+    /// None: it listens.
+    pub connection: Option<Connection>,
+}
+
+/// What a kernel measures of a connection, from its beginning.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Connection {
+    /// No other socket of this machine has the same.
+    pub cookie: [u8; 8],
+    /// The other end.
+    pub peer: IpAddr,
+    /// The smoothed time from a segment to its acknowledgement.
+    pub round_trip: Duration,
+    /// Segments that were sent again.
+    pub retransmitted: u32,
+    /// How long it had to wait because the other end's buffer was full.
+    pub held_by_receiver: Duration,
 }
 
 /// What a machine's files take for granted.

@@ -6,6 +6,7 @@ mod exposition;
 mod host;
 mod metrics_page;
 mod nginx;
+mod own;
 mod page;
 mod postgres;
 mod postgres_statements;
@@ -15,6 +16,7 @@ mod redis;
 mod sql;
 mod target;
 
+pub use own::own_connections;
 pub use target::{Target, on_machine};
 
 use crate::machine::Local;

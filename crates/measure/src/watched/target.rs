@@ -1,7 +1,7 @@
 //! The target's processes, the limits of its cgroup, and its sockets.
 
 use super::{Row, count, level};
-use crate::metrics::Unit::{Bytes, Events, Number, Share};
+use crate::metrics::Unit::{Bytes, Events, Milliseconds, Number, Share};
 
 pub(crate) const PROCESSES: &[Row] = &[
     level(
@@ -133,6 +133,24 @@ pub(crate) const SOCKETS: &[Row] = &[
         Number,
         "Connections that may wait to be accepted by the target: its backlog.",
         "대상이 받아들이기를 기다릴 수 있는 연결 수(backlog)입니다.",
+    ),
+    level(
+        "target.round_trip",
+        Milliseconds,
+        "The median round trip between the target and its clients, as a kernel measures it.",
+        "대상과 클라이언트 사이 왕복 시간의 중앙값이며, 커널이 측정합니다.",
+    ),
+    count(
+        "target.retransmitted",
+        Number,
+        "Segments of the target's connections that had to be sent again.",
+        "대상의 연결에서 다시 보내야 했던 세그먼트 수입니다.",
+    ),
+    level(
+        "target.receiver_limited",
+        Number,
+        "Connections that could not send for half of the time and more, because the client did not read.",
+        "클라이언트가 읽지 않아 시간의 절반 이상 보내지 못한 연결 수입니다.",
     ),
     level("target.connections", Number, "Connections of the target's ports.", "대상 포트의 연결 수입니다."),
     level(

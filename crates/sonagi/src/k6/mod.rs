@@ -17,7 +17,7 @@ pub(crate) use flags::tip;
 use crate::environment::NO_COLOR;
 use crate::page::Dashboard;
 use crate::signals;
-use crate::target_watch::TargetWatch;
+use crate::target_watch::{TargetWatch, Whereabouts};
 use crate::terminal::Terminal;
 use clap::error::ErrorKind;
 use flags::GivenFlags;
@@ -261,11 +261,12 @@ fn asked(given: &GivenFlags) -> Result<Asked, (Exit, String)> {
 
 /// Whoever looks at the target: a script does not say where that is, but its connections do.
 fn watching(given: &GivenFlags) -> Result<Watching, String> {
-    let (own, given) = ((!given.has("no-watch")).then_some(Target::Peer), given.many("watch"));
+    let (own, given) =
+        ((!given.has("no-watch")).then_some(Whereabouts::Here(Target::Peer)), given.many("watch"));
     TargetWatch::of(&given, None).map_err(|why| format!("--watch: {why}"))?;
     Ok(Watching::by(move |of_script| {
         let texts: Vec<String> = given.iter().chain(of_script).cloned().collect();
-        Ok(TargetWatch::of(&texts, own)?.map(|watch| watch as _))
+        Ok(TargetWatch::of(&texts, own.clone())?.map(|watch| watch as _))
     }))
 }
 

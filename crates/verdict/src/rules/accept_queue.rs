@@ -21,7 +21,10 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
         "host.tcp.listen_overflows",
         format!("{overflows:.0} connections found an accept queue full, from {onset_s} s on"),
     )];
-    found.push(evidence("target.accept_queue", format!("up to {peak:.0} connections waited to be accepted")));
+    let limit = case.peak("target.accept_queue.limit");
+    let limit = limit.map(|limit| format!(" at once; its backlog is {limit:.0}")).unwrap_or_default();
+    let waited = format!("up to {peak:.0} connections waited to be accepted{limit}");
+    found.push(evidence("target.accept_queue", waited));
     Ruling::Fires(Finding {
         id: "accept_queue",
         title: "Connections come faster than the target accepts them: its accept queue was full.".to_owned(),

@@ -1,13 +1,21 @@
-//! The network: segments sent again, packets dropped by interfaces or by the queues of cores.
+//! The network: segments sent again, packets dropped by interfaces or by the queues of cores, and a way that takes as
+//! long as the answers do.
 
 use super::{Ruling, evidence, percent, unmeasured};
 use crate::case::Case;
 use crate::diagnosis::{Confidence, Finding};
 use crate::remedy::remedy;
+use crate::series::mean;
 
 const RETRANSMITTED: f64 = 0.01;
 
+/// The way takes long if it takes this much (ms), and this share of the answers' time.
+const FAR: (f64, f64) = (5.0, 0.5);
+
 pub(super) fn judge(case: &Case<'_>) -> Ruling {
+    if let Some(finding) = far(case) {
+        return Ruling::Fires(finding);
+    }
     let (Some(sent), Some(again)) = (case.total("host.tcp.sent"), case.total("host.tcp.retransmitted"))
     else {
         return unmeasured("TCP of the machine");
@@ -15,7 +23,9 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
     let share = if sent > 0.0 { again / sent } else { 0.0 };
     let dropped = case.total("host.softnet.dropped").unwrap_or(0.0);
     if share < RETRANSMITTED && dropped == 0.0 {
-        return Ruling::RuledOut(format!("{:.2} % of segments were sent again", 100.0 * share));
+        let trip = case.level("target.round_trip").map(|ms| format!(", and the round trip took {ms:.2} ms"));
+        let again = format!("{:.2} % of segments were sent again", 100.0 * share);
+        return Ruling::RuledOut(format!("{again}{}", trip.unwrap_or_default()));
     }
     let mut found =
         vec![evidence("host.tcp.retransmitted", format!("{} of segments were sent again", percent(share)))];
@@ -39,6 +49,29 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
             ),
             remedy("send fewer bytes: compression, smaller messages", [2, 2, 3, 3, 3, 2, 2]),
             remedy("raise net.core.netdev_max_backlog where cores drop packets", [2, 3, 3, 3, 1, 2, 3]),
+        ],
+    })
+}
+
+/// The way itself, where it takes most of the time.
+fn far(case: &Case<'_>) -> Option<Finding> {
+    let trip = case.level("target.round_trip").filter(|trip| *trip >= FAR.0)?;
+    let answers = mean(&case.timeline.quantile("response_time", 0.5), case.story.trouble())?;
+    (trip >= FAR.1 * answers).then(|| Finding {
+        id: "network",
+        title: "The way to the target took most of the time.".to_owned(),
+        confidence: Confidence::Likely,
+        onset_s: case.story.onset(),
+        evidence: vec![evidence(
+            "target.round_trip",
+            format!("a round trip took {trip:.0} ms, half of the answers {answers:.0} ms"),
+        )],
+        remedies: vec![
+            remedy("put the load, or the service, nearer: the same region or zone", [3, 2, 2, 2, 3, 2, 3]),
+            remedy(
+                "save round trips: keep connections open, batch requests, push instead of asking",
+                [3, 1, 3, 3, 3, 2, 2],
+            ),
         ],
     })
 }

@@ -17,19 +17,28 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
     let Some(full) = case.saturated("target.send_queue", least) else {
         return Ruling::RuledOut(format!("{:.0} kB at most waited to be acknowledged", peak / 1e3));
     };
+    let mut found = vec![evidence(
+        "target.send_queue",
+        format!(
+            "{:.1} MB waited for {connections:.0} connections, from {} s on",
+            full.level / 1e6,
+            full.onset_s
+        ),
+    )];
+    // The kernel's own word that it was the client's buffer, not the way to it.
+    let held = case.peak("target.receiver_limited").filter(|held| *held > 0.0);
+    if let Some(held) = held {
+        found.push(evidence(
+            "target.receiver_limited",
+            format!("{held:.0} connections were held up by clients that did not read"),
+        ));
+    }
     Ruling::Fires(Finding {
         id: "slow_consumer",
         title: "Clients did not read as fast as the target sent.".to_owned(),
-        confidence: Confidence::Possible,
+        confidence: if held.is_some() { Confidence::Likely } else { Confidence::Possible },
         onset_s: full.onset_s,
-        evidence: vec![evidence(
-            "target.send_queue",
-            format!(
-                "{:.1} MB waited for {connections:.0} connections, from {} s on",
-                full.level / 1e6,
-                full.onset_s
-            ),
-        )],
+        evidence: found,
         remedies: vec![
             remedy(
                 "limit what is queued for a client, and close or skip those that fall behind",

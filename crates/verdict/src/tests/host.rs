@@ -147,3 +147,10 @@ fn what_was_not_measured_is_neither_named_nor_ruled_out() {
         assert!(unmeasured.contains(&rule), "{rule} in {unmeasured:?}");
     }
 }
+
+#[test]
+fn a_way_that_takes_as_long_as_the_answers_is_the_network() {
+    let far = |ms| Made::of(20).latency(|_| 210.0).gauge("target.round_trip", move |_| ms);
+    assert_eq!(far(180.0).cause(), Some("network"));
+    assert_eq!(far(8.0).cause(), None);
+}

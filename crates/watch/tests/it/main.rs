@@ -10,4 +10,5 @@ mod postgres;
 mod processes;
 mod redis;
 mod service;
+mod sockets;
 mod support;

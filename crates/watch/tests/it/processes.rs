@@ -76,6 +76,7 @@ fn a_service_is_found_by_its_port_with_its_children() {
     let mut clients: Vec<TcpStream> =
         (0..3).map(|_| TcpStream::connect(("127.0.0.1", service.port)).unwrap()).collect();
     watching.until("three wait", |seen| seen.get("target.accept_queue") == Some(3.0));
+    assert_eq!(watching.seen.get("target.accept_queue.limit"), Some(8.0), "what it asked for");
     service.say("accept");
     clients[0].write_all(&[b'x'; 1_000]).unwrap();
     watching.until("two wait", |seen| seen.get("target.accept_queue") == Some(2.0));

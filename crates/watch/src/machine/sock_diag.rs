@@ -1,0 +1,104 @@
+//! TCP sockets as the kernel itself tells them (sock_diag(7)): the limits of those that listen, and of connections
+//! round trips and what holds them up. Files of /proc have none of that, and reading them takes longer.
+
+use super::{Connection, Socket, Sockets};
+use netlink_packet_core::{NLM_F_DUMP, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload};
+use netlink_packet_sock_diag::SockDiagMessage;
+use netlink_packet_sock_diag::constants::{AF_INET, AF_INET6, IPPROTO_TCP};
+use netlink_packet_sock_diag::inet::nlas::Nla;
+use netlink_packet_sock_diag::inet::{ExtensionFlags, InetRequest, InetResponse, SocketId, StateFlags};
+use netlink_sys::protocols::NETLINK_SOCK_DIAG;
+use netlink_sys::{Socket as Netlink, SocketAddr};
+use std::io;
+use std::time::Duration;
+
+/// The kernel sends at most 32 KiB at a time.
+const DATAGRAM: usize = 64 << 10;
+
+/// The sockets that are asked for, of both versions of IP.
+pub(super) fn sockets(asked: Sockets) -> io::Result<Vec<Socket>> {
+    let mut found = Vec::new();
+    for family in [AF_INET, AF_INET6] {
+        dump(&request(family, asked), &mut |response| {
+            // A connection that is not yet, or no longer, anybody's.
+            if response.header.socket_id.source_port != 0 {
+                found.push(socket(asked, response));
+            }
+        })?;
+    }
+    Ok(found)
+}
+
+fn request(family: u8, asked: Sockets) -> InetRequest {
+    let mut id = if family == AF_INET { SocketId::new_v4() } else { SocketId::new_v6() };
+    let (states, extensions) = match asked {
+        Sockets::Listening(port) => {
+            id.source_port = port;
+            (StateFlags::LISTEN, ExtensionFlags::empty())
+        }
+        Sockets::ConnectedAt(port) => {
+            id.source_port = port;
+            (StateFlags::ESTABLISHED | StateFlags::CLOSE_WAIT, ExtensionFlags::INFO)
+        }
+        Sockets::ConnectedTo(port) => {
+            id.destination_port = port;
+            (StateFlags::ESTABLISHED | StateFlags::CLOSE_WAIT, ExtensionFlags::INFO)
+        }
+    };
+    InetRequest { family, protocol: IPPROTO_TCP, extensions, states, socket_id: id }
+}
+
+fn socket(asked: Sockets, InetResponse { header, nlas }: InetResponse) -> Socket {
+    let micros = |us: u32| Duration::from_micros(u64::from(us));
+    let connection = nlas.iter().find_map(|nla| match nla {
+        Nla::TcpInfo(info) => Some(Connection {
+            cookie: header.socket_id.cookie,
+            peer: header.socket_id.destination_address,
+            round_trip: micros(info.rtt),
+            retransmitted: info.total_retrans,
+            held_by_receiver: Duration::from_micros(info.rwnd_limited),
+        }),
+        _ => None,
+    });
+    Socket {
+        waiting_in: header.recv_queue,
+        waiting_out: header.send_queue,
+        connection: connection.filter(|_| !matches!(asked, Sockets::Listening(_))),
+    }
+}
+
+/// Asks for sockets, and tells each.
+fn dump(request: &InetRequest, tell: &mut dyn FnMut(InetResponse)) -> io::Result<()> {
+    let mut netlink = Netlink::new(NETLINK_SOCK_DIAG)?;
+    netlink.bind_auto()?;
+    netlink.connect(&SocketAddr::new(0, 0))?;
+    let mut header = NetlinkHeader::default();
+    header.flags = NLM_F_REQUEST | NLM_F_DUMP;
+    let mut message = NetlinkMessage::new(header, SockDiagMessage::InetRequest(request.clone()).into());
+    message.finalize();
+    let mut bytes = vec![0; message.buffer_len()];
+    message.serialize(&mut bytes);
+    netlink.send(&bytes, 0)?;
+    let mut datagram = Vec::with_capacity(DATAGRAM);
+    loop {
+        datagram.clear();
+        netlink.recv(&mut datagram, 0)?;
+        let mut rest = datagram.as_slice();
+        while !rest.is_empty() {
+            let malformed = |error| io::Error::new(io::ErrorKind::InvalidData, format!("{error}"));
+            let answer = NetlinkMessage::<SockDiagMessage>::deserialize(rest).map_err(malformed)?;
+            match answer.payload {
+                NetlinkPayload::InnerMessage(SockDiagMessage::InetResponse(response)) => tell(*response),
+                NetlinkPayload::Done(_) => return Ok(()),
+                NetlinkPayload::Error(error) => return Err(error.to_io()),
+                _ => {}
+            }
+            // Messages are padded to words.
+            let length = (answer.header.length as usize).next_multiple_of(4);
+            match rest.get(length..) {
+                Some(more) if length > 0 => rest = more,
+                _ => break,
+            }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! What the kernel says of real connections.
+
+use crate::support::Watching;
+use sonagi_watch::probes::{own_connections, probe};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::thread;
+
+/// Accepts one client and sends to it until it goes; tells the address.
+fn flood() -> (SocketAddr, thread::JoinHandle<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let sending = thread::spawn(move || {
+        let (mut client, _) = listener.accept().unwrap();
+        // It ends when the client has gone.
+        while client.write_all(&[0; 65_536]).is_ok() {}
+    });
+    (address, sending)
+}
+
+#[test]
+fn a_client_that_does_not_read_holds_its_connection_up() {
+    let (address, sending) = flood();
+    let client = TcpStream::connect(address).unwrap();
+    let mut watching = Watching::start(probe(&format!("port:{}", address.port())).unwrap());
+    watching.until("a connection held up", |seen| seen.get("target.receiver_limited") == Some(1.0));
+    assert!(watching.seen.get("target.round_trip").unwrap() > 0.0, "{:?}", watching.seen);
+    assert_eq!(watching.seen.get("target.connections"), Some(1.0));
+    assert!(watching.seen.get("target.send_queue").unwrap() > 0.0, "{:?}", watching.seen);
+    drop(client);
+    sending.join().unwrap();
+}
+
+#[test]
+fn of_a_target_elsewhere_our_own_connections_are_watched() {
+    let (address, sending) = flood();
+    let mut client = TcpStream::connect(address).unwrap();
+    client.write_all(b"hello").unwrap();
+    let mut other = address;
+    other.set_ip([127, 0, 0, 9].into());
+    let mut away = Watching::start(own_connections("away:1".to_owned(), other));
+    let mut watching = Watching::start(own_connections("here:1".to_owned(), address));
+    watching.until("a round trip", |seen| seen.get("target.round_trip").is_some_and(|ms| ms > 0.0));
+    watching.until("a second look", |seen| seen.get("target.retransmitted").is_some());
+    assert_eq!(watching.seen.notes, []);
+    // Connections to another address at the same port are not its.
+    away.until("a second look", |seen| seen.get("target.receiver_limited").is_some());
+    assert_eq!(away.seen.get("target.round_trip"), None);
+    let mut some = [0; 16];
+    client.read_exact(&mut some).unwrap();
+    drop(client);
+    sending.join().unwrap();
+}
