@@ -158,7 +158,8 @@ impl LineReader {
             let summary = self.follower.end()?;
             tell(Line::Summary(document(&summary)));
             if let Some(diagnosis) = self.investigation.conclude(&summary) {
-                tell(Line::Diagnosis(without_secrets(serde_json::to_value(&diagnosis).unwrap_or_default())));
+                let diagnosis = serde_json::to_value(&diagnosis).unwrap_or_default();
+                tell(Line::Diagnosis(without_secrets(in_korean_too(diagnosis))));
             }
             tell(Line::End(state));
         }
@@ -195,6 +196,22 @@ impl LineReader {
 
 fn document(summary: &Summary) -> Value {
     without_secrets(serde_json::to_value(summary).unwrap_or_default())
+}
+
+/// Gives every object that says something in English what that is in Korean.
+fn in_korean_too(value: Value) -> Value {
+    match value {
+        Value::Array(items) => items.into_iter().map(in_korean_too).collect(),
+        Value::Object(fields) => {
+            let said = ["title", "text", "why"].iter().find_map(|name| fields.get(*name)?.as_str());
+            let korean = said.and_then(sonagi_verdict::korean);
+            let mut fields: Map<String, Value> =
+                fields.into_iter().map(|(name, value)| (name, in_korean_too(value))).collect();
+            fields.extend(korean.map(|korean| ("ko".to_owned(), korean.into())));
+            Value::Object(fields)
+        }
+        other => other,
+    }
 }
 
 /// Masks secrets in every text, names of members among them.

@@ -10,6 +10,7 @@
 mod case;
 mod diagnosis;
 mod investigation;
+mod korean;
 mod remedy;
 pub mod rules;
 mod series;
@@ -21,6 +22,7 @@ mod timeline;
 pub use case::Case;
 pub use diagnosis::{Confidence, Diagnosis, Evidence, Finding, RuledOut, diagnose};
 pub use investigation::Investigation;
+pub use korean::korean;
 pub use remedy::{Criteria, Remedy};
 pub use story::{Story, Symptom, SymptomKind};
 pub use timeline::Timeline;

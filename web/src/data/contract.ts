@@ -94,7 +94,9 @@ export interface RunEvent {
   [more: string]: unknown;
 }
 
-/** What broke first, as `sonagi explain --json` has it; told when the run is over. */
+/**
+ * What broke first, as `sonagi explain --json` has it, and in Korean where it is known; told when the run is over.
+ */
 export interface Diagnosis {
   story: { symptoms: Symptom[]; length: number };
   /** Whether anything of the target was watched. */
@@ -111,11 +113,13 @@ export interface Symptom {
   kind: string;
   onset_s: number;
   text: string;
+  ko?: string;
 }
 
 export interface Finding {
   id: string;
   title: string;
+  ko?: string;
   confidence: 'certain' | 'likely' | 'possible';
   onset_s: number;
   evidence: Evidence[];
@@ -126,10 +130,12 @@ export interface Finding {
 export interface Evidence {
   series: string;
   text: string;
+  ko?: string;
 }
 
 export interface Remedy {
   text: string;
+  ko?: string;
   /** Grades from 1 to 3. */
   criteria: Record<string, number>;
 }
@@ -137,6 +143,7 @@ export interface Remedy {
 export interface RuledOut {
   id: string;
   why: string;
+  ko?: string;
   is_unmeasured: boolean;
 }
 

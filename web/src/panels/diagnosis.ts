@@ -3,9 +3,9 @@
 
 import type { Diagnosis, Finding, Remedy, RuledOut } from '../data/contract';
 import { fill, h } from '../shell/dom';
-import { text } from '../text';
+import { language, text } from '../text';
 import { clock, count } from '../text/format';
-import { type Context, type Panel, section, sentence, show } from './panel';
+import { type Context, type Panel, section, show } from './panel';
 
 export function diagnosisPanel(context: Context): Panel {
   const t = text().diagnosis;
@@ -33,7 +33,7 @@ function told(diagnosis: Diagnosis): (HTMLElement | null)[] {
     h(
       'ul',
       { class: 'noticed' },
-      symptoms.map(symptom => h('li', {}, h('b', {}, clock(symptom.onset_s)), ' ', sentence(symptom.text))),
+      symptoms.map(symptom => h('li', {}, h('b', {}, clock(symptom.onset_s)), ' ', said(symptom.text, symptom.ko))),
     ),
     others(t.ruledOut(count(ruledOut.length)), ruledOut),
     others(t.unmeasured(count(unmeasured.length)), unmeasured),
@@ -49,7 +49,7 @@ function unexplained(diagnosis: Diagnosis): (HTMLElement | null)[] {
       ? h(
           'ul',
           {},
-          diagnosis.changed.map(change => h('li', {}, sentence(change.text))),
+          diagnosis.changed.map(change => h('li', {}, said(change.text, change.ko))),
         )
       : null,
     diagnosis.is_watched ? null : h('p', { class: 'missing' }, t.unwatched),
@@ -68,7 +68,7 @@ function cause(finding: Finding, open: boolean): HTMLElement {
       {},
       h('span', { class: grade }, t.confidence[finding.confidence] ?? finding.confidence),
       ' ',
-      h('b', {}, sentence(finding.title)),
+      h('b', {}, said(finding.title, finding.ko)),
       ' ',
       h('span', { class: 'meaning' }, t.since(clock(finding.onset_s))),
     ),
@@ -76,8 +76,8 @@ function cause(finding: Finding, open: boolean): HTMLElement {
     h(
       'ul',
       {},
-      finding.evidence.map(({ series, text: words }) =>
-        h('li', {}, sentence(words), ' ', h('code', { class: 'meaning' }, series)),
+      finding.evidence.map(({ series, text: words, ko }) =>
+        h('li', {}, said(words, ko), ' ', h('code', { class: 'meaning' }, series)),
       ),
     ),
     h('h3', {}, t.remedies),
@@ -85,10 +85,10 @@ function cause(finding: Finding, open: boolean): HTMLElement {
   );
 }
 
-function remedy({ text: words, criteria }: Remedy): HTMLElement {
+function remedy({ text: words, ko, criteria }: Remedy): HTMLElement {
   const t = text().diagnosis;
   const grades = Object.entries(criteria).map(([name, grade]) => `${t.criteria[name] ?? name} ${grade}`);
-  return h('li', {}, sentence(words), h('div', { class: 'note' }, grades.join(' · ')));
+  return h('li', {}, said(words, ko), h('div', { class: 'note' }, grades.join(' · ')));
 }
 
 function others(title: string, rules: readonly RuledOut[]): HTMLElement | null {
@@ -102,8 +102,14 @@ function others(title: string, rules: readonly RuledOut[]): HTMLElement | null {
       'ul',
       {},
       rules.map(rule =>
-        h('li', {}, h('b', {}, names[rule.id] ?? rule.id.replaceAll('_', ' ')), ': ', sentence(rule.why)),
+        h('li', {}, h('b', {}, names[rule.id] ?? rule.id.replaceAll('_', ' ')), ': ', said(rule.why, rule.ko)),
       ),
     ),
   );
+}
+
+/** What a diagnosis says, in the page's language where the run brings it. */
+function said(english: string, korean: string | undefined): HTMLElement {
+  if (language() === 'en') return h('span', {}, english);
+  return korean === undefined ? h('span', { lang: 'en' }, english) : h('span', {}, korean);
 }

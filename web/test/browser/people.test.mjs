@@ -20,7 +20,7 @@ test('a Korean browser is spoken to in Korean, and can be switched', async () =>
   const page = await openFile(browser, all.chat().lines, { locale: 'ko-KR' });
   assert.equal(await page.getAttribute('html', 'lang'), 'ko');
   const shown = await page.locator('body').innerText();
-  for (const word of ['실패', '임계값', '지연 시간', '전달', '부하 생성기', '재현'])
+  for (const word of ['실패', '유력: 대상의 스레드 하나가', '임계값', '지연 시간', '전달', '부하 생성기', '재현'])
     assert.ok(shown.includes(word), word);
   await screenshot(page, 'chat-korean');
   await page.selectOption('#language', 'en');

@@ -1,6 +1,7 @@
 //! Runs made of a few series.
 
 use crate::diagnosis::{Diagnosis, diagnose};
+use crate::korean::korean;
 use crate::timeline::Timeline;
 use serde_json::{Value as Json, json};
 use sonagi_measure::frame::{Buckets, Frame, Name, Value};
@@ -92,7 +93,11 @@ impl Made {
 
     /// The diagnosis of it.
     pub(crate) fn diagnosis(self) -> Diagnosis {
-        diagnose(&Timeline::of(self.frames), &self.summary, &self.events)
+        let diagnosis = diagnose(&Timeline::of(self.frames), &self.summary, &self.events);
+        for sentence in sentences(&diagnosis) {
+            assert!(korean(sentence).is_some(), "crates/verdict/src/korean has no `{sentence}`");
+        }
+        diagnosis
     }
 
     /// The first finding's rule; none: nothing was found.
@@ -102,4 +107,17 @@ impl Made {
         assert!(!found.story.is_calm(), "users must have noticed something");
         found.findings.first().map(|finding| finding.id)
     }
+}
+
+/// All that a diagnosis says.
+fn sentences(diagnosis: &Diagnosis) -> impl Iterator<Item = &str> {
+    let symptoms = diagnosis.story.symptoms.iter().map(|symptom| symptom.text.as_str());
+    let ruled_out = diagnosis.ruled_out.iter().map(|rule| rule.why.as_str());
+    let changed = diagnosis.changed.iter().map(|change| change.text.as_str());
+    let findings = diagnosis.findings.iter().flat_map(|finding| {
+        let evidence = finding.evidence.iter().map(|evidence| evidence.text.as_str());
+        let remedies = finding.remedies.iter().map(|remedy| remedy.text.as_str());
+        evidence.chain(remedies).chain([finding.title.as_str()])
+    });
+    symptoms.chain(ruled_out).chain(changed).chain(findings)
 }

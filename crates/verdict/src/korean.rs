@@ -1,0 +1,92 @@
+//! What diagnoses say, in Korean: for the page, which takes it with the run.
+//!
+//! The English sentence is the key, as with gettext: rules stay readable, and folders of older versions are said in
+//! Korean as well. What is not in the catalogue stays English. A hole of a sentence that is a sentence itself is said in
+//! Korean, too.
+
+mod causes;
+mod evidence;
+mod remedies;
+
+use std::sync::OnceLock;
+
+/// A sentence with `{}` for its holes, and its Korean with `{1}` for the first of them.
+type Entry = (&'static str, &'static str);
+
+/// The Korean of a sentence of a diagnosis; None: it is in no catalogue.
+pub fn korean(sentence: &str) -> Option<String> {
+    static SORTED: OnceLock<Vec<Entry>> = OnceLock::new();
+    // Those with the most words of their own first: what is said with few of them fits much else.
+    let entries = SORTED.get_or_init(|| {
+        let mut all: Vec<Entry> =
+            [causes::ENTRIES, remedies::ENTRIES, evidence::ENTRIES].into_iter().flatten().copied().collect();
+        all.sort_by_key(|(english, _)| std::cmp::Reverse(english.replace("{}", "").len()));
+        all
+    });
+    entries.iter().find_map(|(english, korean)| Some(filled(korean, &holes(english, sentence)?)))
+}
+
+/// What stands in the holes; None: the sentence is another one.
+fn holes<'s>(english: &str, sentence: &'s str) -> Option<Vec<&'s str>> {
+    let mut pieces = english.split("{}");
+    let mut rest = sentence.strip_prefix(pieces.next()?)?;
+    let mut holes = Vec::new();
+    let mut pieces = pieces.peekable();
+    while let Some(piece) = pieces.next() {
+        // The last piece is the end, wherever it stands before; a hole is never empty.
+        let at = match pieces.peek() {
+            None => rest.len().checked_sub(piece.len()).filter(|_| rest.ends_with(piece))?,
+            Some(_) => rest.get(1..).and_then(|more| more.find(piece)).map(|at| at + 1)?,
+        };
+        if at == 0 {
+            return None;
+        }
+        let (hole, more) = rest.split_at(at);
+        holes.push(hole);
+        rest = &more[piece.len()..];
+    }
+    rest.is_empty().then_some(holes)
+}
+
+fn filled(korean: &str, holes: &[&str]) -> String {
+    let mut text = korean.to_owned();
+    for (number, hole) in (1..).zip(holes) {
+        let inner = self::korean(hole).unwrap_or_else(|| (*hole).to_owned());
+        text = text.replace(&format!("{{{number}}}"), &inner);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_are_said_with_what_stands_in_them() {
+        for (english, in_korean) in [
+            ("The target's memory was used up.", Some("대상의 메모리를 다 썼습니다.")),
+            (
+                "99 % of a core (31 % before), full from 29 s on",
+                Some("코어의 99 %(이전 31 %), 29초부터 가득 참"),
+            ),
+            ("p95 of answers rose from 24 to 1,640 ms", Some("응답 p95가 24에서 1,640 ms로 증가")),
+            ("the machine's CPU was not measured", Some("장비의 CPU는 측정하지 않음")),
+            ("target.threads went from 10.00 to 90.00", Some("target.threads: 10.00 → 90.00")),
+            ("something of a later version", None),
+            ("", None),
+        ] {
+            assert_eq!(korean(english).as_deref(), in_korean, "{english}");
+        }
+    }
+
+    #[test]
+    fn no_sentence_is_there_twice_and_every_hole_is_in_the_korean() {
+        let all = [causes::ENTRIES, remedies::ENTRIES, evidence::ENTRIES].concat();
+        for (at, (english, korean)) in all.iter().enumerate() {
+            assert!(all[..at].iter().all(|(other, _)| other != english), "{english}");
+            for number in 1..=english.matches("{}").count() {
+                assert!(korean.contains(&format!("{{{number}}}")), "{korean}");
+            }
+        }
+    }
+}
