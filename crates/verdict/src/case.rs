@@ -87,13 +87,19 @@ impl Case<'_> {
     pub(crate) fn happened(&self, kind: &str) -> impl Iterator<Item = (usize, &str)> {
         self.events.iter().filter(move |event| event["kind"] == *kind).filter_map(|event| {
             let at = event["at_ns"].as_i64().unwrap_or(0).max(0) as usize / 1_000_000_000;
-            Some((at, event["text"].as_str()?))
+            Some((at, event["detail"]["text"].as_str()?))
         })
     }
 
     /// The first of the target's events whose text has this in it.
     pub(crate) fn told(&self, part: &str) -> Option<(usize, &str)> {
         self.happened("target").find(|(_, text)| text.contains(part))
+    }
+
+    /// The function that a profile found to hold the target's event loop: `hashPassword (auth.js:41)`.
+    pub(crate) fn loop_holder(&self) -> Option<&str> {
+        const HELD: &str = "the event loop is held by ";
+        self.told(HELD)?.1.split_once(HELD)?.1.rsplit_once(": ").map(|(who, _)| who)
     }
 
     /// Whether neither the target's first thread nor its machine has much to do, as far as that was measured.
