@@ -71,7 +71,7 @@ mod tests {
         let words = "/usr/bin/sonagi run --key planted chat.yml -e API_TOKEN=planted -v {\"password\":\"planted\"} \
                      -t http://u:planted@host/?token=planted -e USERS=3 --seed 7 --watch postgres://u:planted@db/app \
                      --watch=redis://:planted@cache --watch nginx:http://u:planted@web/status#log=/log \
-                     --watch postgres://db/app?user=u&password=planted";
+                     --watch postgres://db/app?user=u&password=planted --watch sonagi:http://host:1#token=planted";
         let kept = kept(words.split(' ').filter(|word| !word.is_empty()).map(str::to_owned)).join(" ");
         assert!(!kept.contains("planted"), "{kept}");
         for rest in [

@@ -96,6 +96,12 @@ impl Case<'_> {
         self.happened("target").find(|(_, text)| text.contains(part))
     }
 
+    /// The function that a profile found to hold the target's event loop: `hashPassword (auth.js:41)`.
+    pub(crate) fn loop_holder(&self) -> Option<&str> {
+        const HELD: &str = "the event loop is held by ";
+        self.told(HELD)?.1.split_once(HELD)?.1.rsplit_once(": ").map(|(who, _)| who)
+    }
+
     /// Whether neither the target's first thread nor its machine has much to do, as far as that was measured.
     pub(crate) fn is_idle(&self) -> bool {
         ["target.cpu.main_thread", "host.cpu"].iter().all(|metric| self.level(metric).unwrap_or(0.0) < IDLE)

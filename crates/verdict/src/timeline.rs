@@ -84,6 +84,19 @@ impl Timeline {
         )
     }
 
+    /// The highest level of all series of a gauge in each second: of several event loops the busiest.
+    pub fn highest(&self, metric: &str) -> Vec<Option<f64>> {
+        let mut highest = vec![None; self.len()];
+        for values in self.series.get(metric).into_iter().flat_map(BTreeMap::values) {
+            for (most, value) in highest.iter_mut().zip(values) {
+                if let Some(Value::Gauge(last, ..)) = value {
+                    *most = Some(most.map_or(*last, |most: f64| most.max(*last)));
+                }
+            }
+        }
+        highest
+    }
+
     /// The level of the series with one tag of this value.
     pub fn level_of(&self, metric: &str, tag: &str, is: &str) -> Vec<Option<f64>> {
         self.over(

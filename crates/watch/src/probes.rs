@@ -6,6 +6,7 @@ mod exposition;
 mod host;
 mod metrics_page;
 mod nginx;
+mod node;
 mod own;
 mod page;
 mod postgres;
@@ -41,14 +42,18 @@ pub const TABLE: &[Kind] = &[
         about: "the processes that listen there, their children, cgroup and host",
         is_meant: |text| text.starts_with("port:"),
         make: |text| {
-            target::of_port(text.trim_start_matches("port:")).map(|target| on_machine(Local, target))
+            let port = target::port(text.trim_start_matches("port:"));
+            port.map(|port| on_machine(Local, Target::Port(port)))
         },
     },
     Kind {
         form: "pid:NUMBER",
         about: "this process, its children, cgroup and host",
         is_meant: |text| text.starts_with("pid:"),
-        make: |text| target::of_pid(text.trim_start_matches("pid:")).map(|target| on_machine(Local, target)),
+        make: |text| {
+            let pid = target::pid(text.trim_start_matches("pid:"));
+            pid.map(|pid| on_machine(Local, Target::Pid(pid)))
+        },
     },
     Kind {
         form: "http://HOST/metrics",
@@ -73,6 +78,12 @@ pub const TABLE: &[Kind] = &[
         about: "nginx: its stub_status page, and its error log if it is on this machine",
         is_meant: |text| text.starts_with("nginx:"),
         make: nginx::of,
+    },
+    Kind {
+        form: "node:PID or node:port:NUMBER",
+        about: "a Node process from inside, by its inspector: its event loop, garbage, heap, and what holds the loop",
+        is_meant: |text| text.starts_with("node:"),
+        make: |text| node::of(text.trim_start_matches("node:")),
     },
 ];
 

@@ -40,6 +40,24 @@ pub(crate) const RUNTIME: &[Row] = &[
         "Share of the time that the target's runtime spends on collecting garbage.",
         "런타임이 가비지 컬렉션에 쓰는 시간의 비율입니다.",
     ),
+    level(
+        "runtime.loop_utilisation",
+        Share,
+        "Share of the time in which the target's event loop was not waiting for anything to do.",
+        "대상의 이벤트 루프가 할 일을 기다리지 않고 일한 시간의 비율입니다.",
+    ),
+    level(
+        "runtime.heap",
+        Bytes,
+        "Memory in use in the heap of the target's runtime.",
+        "런타임 힙에서 사용 중인 메모리입니다.",
+    ),
+    level(
+        "runtime.heap.limit",
+        Bytes,
+        "Memory that the heap of the target's runtime may have.",
+        "런타임 힙이 가질 수 있는 최대 메모리입니다.",
+    ),
 ];
 
 pub(crate) const POSTGRES: &[Row] = &[

@@ -17,7 +17,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "sonagi-artillery",
         &["sonagi-engine", "sonagi-measure", "sonagi-transport", "sonagi-transpile", "sonagi-wire"],
     ),
-    ("sonagi-watch", &["sonagi-measure"]),
+    ("sonagi-watch", &["sonagi-measure", "sonagi-wire"]),
     ("sonagi-verdict", &["sonagi-measure"]),
     ("sonagi-report", &["sonagi-measure", "sonagi-verdict"]),
     ("sonagi-chat", &["sonagi-wire"]),

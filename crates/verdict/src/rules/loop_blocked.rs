@@ -5,6 +5,7 @@ use super::{Ruling, evidence, percent, unmeasured};
 use crate::case::Case;
 use crate::diagnosis::{Confidence, Finding};
 use crate::remedy::remedy;
+use crate::series::{mean, most};
 
 /// Later than this its users feel (ms).
 const LATE_MS: f64 = 100.0;
@@ -14,8 +15,9 @@ const FULL: f64 = 0.85;
 const THROTTLED: f64 = 0.1;
 
 pub(super) fn judge(case: &Case<'_>) -> Ruling {
-    let Some(peak) = case.peak("runtime.loop_lag") else { return unmeasured("the delay of the event loop") };
-    let Some(late) = case.saturated("runtime.loop_lag", LATE_MS) else {
+    let lag = case.timeline.highest("runtime.loop_lag");
+    let Some(peak) = most(&lag, case.whole()) else { return unmeasured("the delay of the event loop") };
+    let Some(late) = case.saturated_levels(&lag, LATE_MS) else {
         return Ruling::RuledOut(format!(
             "the event loop was not late by {LATE_MS:.0} ms for long, and by {peak:.0} ms at most"
         ));
@@ -33,10 +35,18 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
         let text = format!("its thread used {} of a core", percent(main));
         found.push(evidence("target.cpu.main_thread", text));
     }
+    let busy = case.timeline.highest("runtime.loop_utilisation");
+    if let Some(busy) = mean(&busy, case.story.trouble()) {
+        let text = format!("the loop was busy {} of the time", percent(busy));
+        found.push(evidence("runtime.loop_utilisation", text));
+    }
+    let blocked = match case.loop_holder() {
+        Some(holder) => format!("by {holder}, and everybody else waits"),
+        None => "what runs in it for long keeps everybody waiting".to_owned(),
+    };
     Ruling::Fires(Finding {
         id: "loop_blocked",
-        title: "The target's event loop was blocked: what runs in it for long keeps everybody waiting."
-            .to_owned(),
+        title: format!("The target's event loop was blocked: {blocked}."),
         confidence: if is_starved { Confidence::Possible } else { Confidence::Likely },
         onset_s: late.onset_s,
         evidence: found,

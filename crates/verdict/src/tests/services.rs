@@ -224,6 +224,26 @@ fn a_loop_that_is_late_while_it_is_idle_is_blocked() {
 }
 
 #[test]
+fn a_loop_that_node_says_is_busy_is_full_and_its_holder_named() {
+    let told = "the event loop is held by hashPassword (auth.js:41): 71 % of 2 s";
+    let of = |metric: &str| slow().tagged_gauge(metric, &[("at", "pid 7")], from_8(0.2, 0.97));
+    let found = of("runtime.loop_utilisation").happened(11, told).diagnosis();
+    assert_eq!(found.findings[0].id, "event_loop");
+    let title =
+        "One thread of the target did all the work, and it was full, held by hashPassword (auth.js:41).";
+    assert_eq!(found.findings[0].title, title);
+    assert!(evidence(&found.findings[0]).contains("busy 97 % of the time (20 % before), from 8 s on"));
+    // Two loops that are half busy are not one that is full.
+    let half = of("runtime.loop").tagged_gauge("runtime.loop_utilisation", &[("at", "pid 7")], |_| 0.5);
+    let half = half.tagged_gauge("runtime.loop_utilisation", &[("at", "pid 8")], |_| 0.5);
+    assert_eq!(half.cause(), Some("dependency"));
+    let blocked = slow().gauge("runtime.loop_lag", from_8(3.0, 203.0)).happened(11, told).diagnosis();
+    let title =
+        "The target's event loop was blocked: by hashPassword (auth.js:41), and everybody else waits.";
+    assert_eq!(blocked.findings[0].title, title);
+}
+
+#[test]
 fn the_end_of_a_process_is_not_told_by_what_a_database_said() {
     let made = slow()
         .count("target.ended", |second| f64::from(u8::from(second == 9)))

@@ -31,22 +31,22 @@ pub enum Target {
     Peer,
 }
 
-pub(super) fn of_port(text: &str) -> Result<Target, String> {
+pub(super) fn port(text: &str) -> Result<u16, String> {
     let port = text.parse().ok().filter(|port| *port > 0);
-    port.map(Target::Port).ok_or_else(|| format!("a port is a number from 1 to 65535; got `{text}`"))
+    port.ok_or_else(|| format!("a port is a number from 1 to 65535; got `{text}`"))
 }
 
-pub(super) fn of_pid(text: &str) -> Result<Target, String> {
+pub(super) fn pid(text: &str) -> Result<i32, String> {
     let pid = text.parse().ok().filter(|pid| *pid > 0);
-    pid.map(Target::Pid).ok_or_else(|| format!("a process id is a number from 1; got `{text}`"))
+    pid.ok_or_else(|| format!("a process id is a number from 1; got `{text}`"))
 }
 
 impl Target {
     /// The target that a text names; None: it names something else.
     pub fn named(text: &str) -> Option<Target> {
         match text.split_once(':')? {
-            ("port", port) => of_port(port).ok(),
-            ("pid", pid) => of_pid(pid).ok(),
+            ("port", text) => port(text).ok().map(Target::Port),
+            ("pid", text) => pid(text).ok().map(Target::Pid),
             _ => None,
         }
     }
@@ -231,7 +231,7 @@ pub(super) fn sockets_at(machine: &mut dyn Machine, path: &str, bytes: usize) ->
 }
 
 /// The processes that hold a socket that listens at this port.
-fn listeners(machine: &mut dyn Machine, port: u16) -> io::Result<Vec<i32>> {
+pub(super) fn listeners(machine: &mut dyn Machine, port: u16) -> io::Result<Vec<i32>> {
     let sockets = listening(machine, "/proc/net", port)?;
     if sockets.is_empty() {
         return Ok(Vec::new());

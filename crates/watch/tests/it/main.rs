@@ -5,6 +5,7 @@
 mod fixture;
 mod limits;
 mod nginx;
+mod node;
 mod pages;
 mod postgres;
 mod processes;
