@@ -83,9 +83,10 @@ impl Made {
         })
     }
 
-    /// Something that happened to the target.
+    /// Something that happened to the target, as run folders have it.
     pub(crate) fn happened(mut self, second: i64, text: &str) -> Made {
-        self.events.push(json!({ "at_ns": second * 1_000_000_000, "kind": "target", "text": text }));
+        let detail = json!({ "subject": "the target", "text": text });
+        self.events.push(json!({ "at_ns": second * 1_000_000_000, "kind": "target", "detail": detail }));
         self
     }
 
