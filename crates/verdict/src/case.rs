@@ -13,6 +13,9 @@ const LASTING: usize = 3;
 /// What is busy for a smaller share of the time has time left.
 const IDLE: f64 = 0.8;
 
+/// Of a database's active sessions, the part that runs where it is short of cores.
+const RUNNING: f64 = 0.5;
+
 /// A run in trouble.
 pub struct Case<'r> {
     /// Its series.
@@ -98,17 +101,25 @@ impl Case<'_> {
 
     /// Whether neither the target's first thread nor its machine has much to do, as far as that was measured.
     pub(crate) fn is_idle(&self) -> bool {
-        ["target.cpu.main_thread", "host.cpu"].iter().all(|metric| self.level(metric).unwrap_or(0.0) < IDLE)
+        self.has_time("target.cpu.main_thread") && self.has_time("host.cpu")
     }
 
-    /// Whether PostgreSQL itself is short of something: a lock, a disk, a core of the target's machine.
+    /// Whether a share of time has some left, as far as it was measured.
+    pub(crate) fn has_time(&self, metric: &str) -> bool {
+        self.level(metric).unwrap_or(0.0) < IDLE
+    }
+
+    /// Whether PostgreSQL itself is short of something: a lock, a disk, a core of the target's machine. Sessions that wait
+    /// need no core, however busy the machine is with others.
     pub(crate) fn is_database_busy(&self) -> bool {
         let waits = |kind| {
             mean(&self.timeline.level_of("postgres.waiting", "type", kind), self.story.trouble())
                 .unwrap_or(0.0)
         };
         let blocked = self.level("postgres.blocked").unwrap_or(0.0);
-        let has_no_core = self.level("host.cpu").unwrap_or(0.0) >= IDLE;
+        let active = self.level("postgres.active").unwrap_or(0.0);
+        let running = active - self.level("postgres.waiting").unwrap_or(0.0);
+        let has_no_core = self.level("host.cpu").unwrap_or(0.0) >= IDLE && running >= RUNNING * active;
         blocked.max(waits("IO")).max(waits("LWLock")) >= 1.0 || has_no_core
     }
 

@@ -72,6 +72,7 @@ impl Story {
         let length = timeline.len();
         let mut symptoms = Vec::new();
         symptoms.extend(failing(timeline, summary));
+        symptoms.extend(refused(timeline));
         symptoms.extend(latency(timeline));
         symptoms.extend(backlog(timeline));
         symptoms.extend(connecting(timeline, summary));
@@ -142,6 +143,23 @@ fn failing(timeline: &Timeline, summary: &Summary) -> Option<Symptom> {
     let onset_s = first_above(&measured(&failed), 0..failed.len(), f64::MIN_POSITIVE, 1)?;
     let share = 100.0 * count / (asked + count);
     let text = format!("{count:.0} operations failed, {share:.1} % of all");
+    Some(Symptom { kind: SymptomKind::Failing, onset_s, text })
+}
+
+/// Answers that say the service could not or would not: 5xx and 429. Others (404, 401) are what scripts ask for.
+fn refused(timeline: &Timeline) -> Option<Symptom> {
+    let is_refusal = |status: &str| status == "429" || (status.len() == 3 && status.starts_with('5'));
+    let is_status = |name: &str| ["code", "status"].contains(&name);
+    let codes = timeline.rate_where("http.codes", |tags| {
+        tags.iter().any(|(name, value)| is_status(name) && is_refusal(value))
+    });
+    let all = sum(&timeline.rate("http.codes"), 0..timeline.len());
+    let count = sum(&codes, 0..codes.len());
+    if count < FAILING.1 as f64 || count < FAILING.0 * all {
+        return None;
+    }
+    let onset_s = first_above(&measured(&codes), 0..codes.len(), f64::MIN_POSITIVE, 1)?;
+    let text = format!("{count:.0} answers were 429 or 5xx, {:.1} % of all", 100.0 * count / all);
     Some(Symptom { kind: SymptomKind::Failing, onset_s, text })
 }
 

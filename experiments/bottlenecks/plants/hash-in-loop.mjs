@@ -6,7 +6,7 @@ export default {
   expects: 'event_loop',
   sizes: { calibrate: { rate: 28 }, judge: { rate: 36 } },
   async start(started, { planted }) {
-    const service = await node(started, { env: planted ? { HASH: 'sync', HASH_ROUNDS: 45_000 } : { HASH_ROUNDS: 3_000 } });
+    const service = await node(started, { env: planted ? { HASH: 'sync', HASH_ROUNDS: 66_000 } : { HASH_ROUNDS: 5_000 } });
     return { ...service, watch: [service.metrics] };
   },
   load: ({ rate }) => pages(rate, '/login'),

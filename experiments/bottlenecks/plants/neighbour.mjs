@@ -9,7 +9,7 @@ export default {
   expects: 'neighbour',
   sizes: { calibrate: { rate: 30 }, judge: { rate: 38 } },
   async start(started, { planted }) {
-    const service = await node(started, { env: { HASH_ROUNDS: 10_000 } });
+    const service = await node(started, { env: { HASH: 'sync', HASH_ROUNDS: 28_000 } });
     for (let burner = 0; planted && burner < 4 * availableParallelism(); burner++) started.spawn(['node', '-e', BURNER]);
     return service;
   },

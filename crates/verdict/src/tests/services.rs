@@ -92,8 +92,26 @@ fn sessions_that_stay_at_one_number_are_a_pool_although_nobody_says_so() {
         }
     };
     assert_eq!(database(slow()).gauge("postgres.active", grown).cause(), Some("dependency"));
+    // The load may be more than the pool from its first second on: then its sessions are known by the transactions they end.
+    let always = || database(slow()).gauge("postgres.active", |_| 2.0);
+    assert_eq!(always().count("postgres.commits", |_| 40.0).cause(), Some("pool_small"));
+    assert_eq!(always().count("postgres.commits", |_| 0.5).cause(), Some("dependency"));
     // One that was there before, and has nothing to do with the load.
     assert_eq!(database(slow()).gauge("postgres.active", |_| 1.0).cause(), Some("dependency"));
+}
+
+/// Others may take all cores: sessions that wait for a disk or a sleep do not miss them.
+#[test]
+fn sessions_that_wait_are_not_short_of_a_core() {
+    let waiting = |count: f64| {
+        database(busy())
+            .gauge("postgres.active", from_8(0.5, 2.0))
+            .tagged_gauge("postgres.waiting", &[("type", "Timeout")], from_8(0.0, count))
+            .gauge("postgres.time", from_8(0.5, 2.0))
+            .gauge("postgres.time.top", |_| 1.0)
+    };
+    assert_eq!(waiting(2.0).cause(), Some("pool_small"));
+    assert_eq!(waiting(0.0).cause(), Some("slow_query"));
 }
 
 #[test]
