@@ -13,6 +13,9 @@ const LASTING: usize = 3;
 /// What is busy for a smaller share of the time has time left.
 const IDLE: f64 = 0.8;
 
+/// Of what falls to each who wants a core, less than this is not wanted.
+const SHARE: f64 = 0.5;
+
 /// Of a database's active sessions, the part that runs where it is short of cores.
 const RUNNING: f64 = 0.5;
 
@@ -99,9 +102,18 @@ impl Case<'_> {
         self.happened("target").find(|(_, text)| text.contains(part))
     }
 
-    /// Whether neither the target's first thread nor its machine has much to do, as far as that was measured.
+    /// Whether the target is short of nothing by itself, as far as that was measured: its first thread has time, and so has
+    /// its machine, or others may have all of that, as the target hardly wants any.
     pub(crate) fn is_idle(&self) -> bool {
-        self.has_time("target.cpu.main_thread") && self.has_time("host.cpu")
+        self.has_time("target.cpu.main_thread") && (self.has_time("host.cpu") || !self.wants_cores())
+    }
+
+    /// Whether the target uses about what falls to one of those who want a core. Less is its own choice: a scheduler gives
+    /// everybody his share, however many there are.
+    pub(crate) fn wants_cores(&self) -> bool {
+        let levels = ["target.cpu", "host.cores", "host.runnable"].map(|metric| self.level(metric));
+        let [Some(used), Some(cores), Some(runnable)] = levels else { return true };
+        used >= SHARE * cores / runnable.max(cores)
     }
 
     /// Whether a share of time has some left, as far as it was measured.

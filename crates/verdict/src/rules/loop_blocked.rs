@@ -6,6 +6,8 @@ use crate::case::Case;
 use crate::diagnosis::{Confidence, Finding};
 use crate::remedy::remedy;
 
+/// How late it is: most of the time, or once in every second.
+const LAGS: [(&str, &str); 2] = [("runtime.loop_lag", "p99 of"), ("runtime.loop_lag.max", "at its latest")];
 /// Later than this its users feel (ms).
 const LATE_MS: f64 = 100.0;
 /// Above this the loop is full, not blocked.
@@ -14,8 +16,10 @@ const FULL: f64 = 0.85;
 const THROTTLED: f64 = 0.1;
 
 pub(super) fn judge(case: &Case<'_>) -> Ruling {
-    let Some(peak) = case.peak("runtime.loop_lag") else { return unmeasured("the delay of the event loop") };
-    let Some(late) = case.saturated("runtime.loop_lag", LATE_MS) else {
+    let peaks = LAGS.iter().filter_map(|(metric, _)| case.peak(metric));
+    let Some(peak) = peaks.reduce(f64::max) else { return unmeasured("the delay of the event loop") };
+    let mut saturated = LAGS.iter().filter_map(|lag| Some((lag, case.saturated(lag.0, LATE_MS)?)));
+    let Some(((metric, what), late)) = saturated.next() else {
         return Ruling::RuledOut(format!(
             "the event loop was not late by {LATE_MS:.0} ms for long, and by {peak:.0} ms at most"
         ));
@@ -25,10 +29,8 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
         || main.is_some_and(|main| main >= FULL)
         || case.level("target.throttled").unwrap_or(0.0) >= THROTTLED;
     let before = late.before.map(|before| format!(" ({before:.0} before)")).unwrap_or_default();
-    let mut found = vec![evidence(
-        "runtime.loop_lag",
-        format!("p99 of {:.0} ms{before}, from {} s on", late.level, late.onset_s),
-    )];
+    let mut found =
+        vec![evidence(metric, format!("{what} {:.0} ms{before}, from {} s on", late.level, late.onset_s))];
     if let Some(main) = main {
         let text = format!("its thread used {} of a core", percent(main));
         found.push(evidence("target.cpu.main_thread", text));

@@ -64,6 +64,20 @@ fn a_machine_full_of_the_target_is_cpu_and_of_others_a_neighbour() {
     assert_eq!(full(0.7).cause(), Some("neighbour"));
 }
 
+/// Of two cores that ten want, a fifth of one is a share; a target that uses a fiftieth waits for something else.
+#[test]
+fn a_full_machine_is_no_cause_for_a_target_that_hardly_wants_a_core() {
+    let wants = |target: f64| {
+        slow()
+            .gauge("host.cpu", |_| 0.99)
+            .gauge("host.runnable", |_| 10.0)
+            .gauge("target.cpu", move |_| target)
+            .gauge("target.cpu.main_thread", move |_| target)
+    };
+    assert_eq!(wants(0.2).cause(), Some("neighbour"));
+    assert_eq!(wants(0.02).cause(), Some("dependency"));
+}
+
 #[test]
 fn a_kill_for_lack_of_memory_comes_before_the_death_it_caused() {
     let made = slow()

@@ -231,6 +231,14 @@ fn garbage_collection_is_named_when_it_takes_much_of_the_time() {
 fn a_loop_that_is_late_while_it_is_idle_is_blocked() {
     assert_eq!(slow().gauge("runtime.loop_lag", from_8(3.0, 203.0)).cause(), Some("loop_blocked"));
     assert_eq!(slow().gauge("runtime.loop_lag", from_8(3.0, 40.0)).cause(), Some("dependency"));
+    // Once in each second: few of its turns are late, and nearly everybody is held up at times.
+    let once = |every: u32| {
+        slow().gauge("runtime.loop_lag", |_| 3.0).gauge("runtime.loop_lag.max", move |second| {
+            if second >= 8 && second % every == 0 { 240.0 } else { 9.0 }
+        })
+    };
+    assert_eq!(once(1).cause(), Some("loop_blocked"));
+    assert_eq!(once(4).cause(), Some("dependency"));
     // A loop that is full is late as well.
     let full = Made::of(24)
         .latency(from_8(20.0, 600.0))

@@ -7,8 +7,8 @@ from fastapi import FastAPI, WebSocket, WebSocketDisconnect
 
 # A picture sent along with each message, in bytes.
 PICTURE = "x" * int(os.environ.get("PICTURE", "0"))
-# Times the members of a room are sent what was said: a client that shows it in many places asks for as many copies.
-WORK = int(os.environ.get("WORK", "1"))
+# Templates by which each member's copy is made.
+TEMPLATES = int(os.environ.get("TEMPLATES", "1"))
 
 app = FastAPI()
 rooms: dict[str, set[WebSocket]] = defaultdict(set)
@@ -38,14 +38,14 @@ async def room(socket: WebSocket, name: str) -> None:
 
 
 async def told(member: WebSocket, message: dict) -> None:
-    for _ in range(WORK - 1):
-        member_sees(message)
+    for _ in range(TEMPLATES):
+        filled(message)
     try:
         await member.send_json({"type": "said", "picture": PICTURE, **message})
     except (RuntimeError, WebSocketDisconnect):
         pass
 
 
-def member_sees(message: dict) -> str:
-    """What a template would make of it for this member."""
+def filled(message: dict) -> str:
+    """What a template makes of a message."""
     return "".join(character for character in str(message) if character.isprintable())
