@@ -6,7 +6,7 @@ export default {
   expects: 'garbage',
   sizes: { calibrate: { rate: 60 }, judge: { rate: 80 } },
   async start(started, { planted }) {
-    const service = await jvm(started, { flags: [planted ? '-Xmx190m' : '-Xmx1g'], env: { CACHE_MIB: 150, PAGE_KIB: 512 } });
+    const service = await jvm(started, { flags: [planted ? '-Xmx190m' : '-Xmx1g'], env: { CACHE_MIB: 150, PAGE_KIB: 2_048 } });
     return { ...service, watch: [service.metrics] };
   },
   load: ({ rate }) => pages(rate, '/basket'),

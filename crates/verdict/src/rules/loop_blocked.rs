@@ -5,9 +5,8 @@ use super::{Ruling, evidence, percent, unmeasured};
 use crate::case::Case;
 use crate::diagnosis::{Confidence, Finding};
 use crate::remedy::remedy;
+use crate::series::most;
 
-/// How late it is: most of the time, or once in every second.
-const LAGS: [(&str, &str); 2] = [("runtime.loop_lag", "p99 of"), ("runtime.loop_lag.max", "at its latest")];
 /// Later than this its users feel (ms).
 const LATE_MS: f64 = 100.0;
 /// Above this the loop is full, not blocked.
@@ -16,10 +15,11 @@ const FULL: f64 = 0.85;
 const THROTTLED: f64 = 0.1;
 
 pub(super) fn judge(case: &Case<'_>) -> Ruling {
-    let peaks = LAGS.iter().filter_map(|(metric, _)| case.peak(metric));
+    let measures = measures(case);
+    let peaks = measures.iter().filter_map(|measure| most(&measure.levels, case.whole()));
     let Some(peak) = peaks.reduce(f64::max) else { return unmeasured("the delay of the event loop") };
-    let mut saturated = LAGS.iter().filter_map(|lag| Some((lag, case.saturated(lag.0, LATE_MS)?)));
-    let Some(((metric, what), late)) = saturated.next() else {
+    let mut late = measures.iter().filter_map(|it| Some((it, case.saturated_levels(&it.levels, LATE_MS)?)));
+    let Some((measure, late)) = late.next() else {
         return Ruling::RuledOut(format!(
             "the event loop was not late by {LATE_MS:.0} ms for long, and by {peak:.0} ms at most"
         ));
@@ -29,8 +29,10 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
         || main.is_some_and(|main| main >= FULL)
         || case.level("target.throttled").unwrap_or(0.0) >= THROTTLED;
     let before = late.before.map(|before| format!(" ({before:.0} before)")).unwrap_or_default();
-    let mut found =
-        vec![evidence(metric, format!("{what} {:.0} ms{before}, from {} s on", late.level, late.onset_s))];
+    let mut found = vec![evidence(
+        measure.metric,
+        format!("{} {:.0} ms{before}, from {} s on", measure.what, late.level, late.onset_s),
+    )];
     if let Some(main) = main {
         let text = format!("its thread used {} of a core", percent(main));
         found.push(evidence("target.cpu.main_thread", text));
@@ -56,4 +58,33 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
             remedy("cut long work into pieces with setImmediate between them", [2, 2, 3, 3, 2, 2, 2]),
         ],
     })
+}
+
+/// How late the loop is, by one of the ways to tell.
+struct Measure {
+    metric: &'static str,
+    what: &'static str,
+    levels: Vec<Option<f64>>,
+}
+
+/// The ways to tell: its delay most of the time, and the longest one. The second is either what the loop measured, or how
+/// long the page with it took: that is answered by the loop itself, and prom-client forgets what a page waited for.
+fn measures(case: &Case<'_>) -> [Measure; 2] {
+    let timeline = case.timeline;
+    let pages = timeline.parts("runtime.loop_lag").filter_map(|tags| tags.get("at"));
+    let mut longest = timeline.level("runtime.loop_lag.max");
+    for page in pages {
+        let looks = timeline.level_of("watch.look", "at", page);
+        longest.iter_mut().zip(looks).for_each(|(longest, look)| {
+            *longest = match (*longest, look) {
+                (Some(longest), Some(look)) => Some(longest.max(look)),
+                (known, other) => known.or(other),
+            };
+        });
+    }
+    let usual = timeline.level("runtime.loop_lag");
+    [
+        Measure { metric: "runtime.loop_lag", what: "p99 of", levels: usual },
+        Measure { metric: "runtime.loop_lag.max", what: "at its latest", levels: longest },
+    ]
 }

@@ -51,6 +51,21 @@ fn full_worker_threads_are_told_from_the_first() {
     assert_eq!(made.cause(), Some("worker_threads"));
 }
 
+/// Threads of a JVM do all of its work: that they are busy beside an idle first thread says nothing.
+#[test]
+fn threads_beside_a_first_one_that_does_nothing_are_no_workers() {
+    let full = |main: f64, others: f64| {
+        slow()
+            .gauge("target.cpu.main_thread", move |_| main)
+            .gauge("target.cpu.other_threads", from_8(0.5, others))
+            .gauge("target.cpu", from_8(0.5, others))
+            .gauge("host.cpu", from_8(0.4, 0.95))
+    };
+    assert_eq!(full(0.0, 1.72).cause(), Some("cpu"));
+    // What is left of a machine that is full may be less.
+    assert_eq!(full(0.06, 1.2).cause(), Some("worker_threads"));
+}
+
 #[test]
 fn a_machine_full_of_the_target_is_cpu_and_of_others_a_neighbour() {
     let full = |target: f64| {

@@ -239,6 +239,19 @@ fn a_loop_that_is_late_while_it_is_idle_is_blocked() {
     };
     assert_eq!(once(1).cause(), Some("loop_blocked"));
     assert_eq!(once(4).cause(), Some("dependency"));
+    // The page that tells of it comes late itself, in the seconds in which it is asked for while the loop is blocked.
+    let page = |took: f64| {
+        slow()
+            .tagged_gauge("runtime.loop_lag", &[("at", "127.0.0.1:9")], |_| 3.0)
+            .tagged_gauge("runtime.loop_lag.max", &[("at", "127.0.0.1:9")], |second| {
+                if second % 2 == 0 { 240.0 } else { 9.0 }
+            })
+            .tagged_gauge("watch.look", &[("at", "127.0.0.1:9"), ("probe", "its page")], move |second| {
+                if second >= 8 && second % 2 == 1 { took } else { 4.0 }
+            })
+    };
+    assert_eq!(page(201.0).cause(), Some("loop_blocked"));
+    assert_eq!(page(12.0).cause(), Some("dependency"));
     // A loop that is full is late as well.
     let full = Made::of(24)
         .latency(from_8(20.0, 600.0))
