@@ -2,11 +2,11 @@ import { jvm } from '../stacks/jvm.mjs';
 import { pages } from '../lib/loads.mjs';
 
 export default {
-  about: 'a JVM whose heap is nearly full of what it caches: 150 MiB of 190 (healthy: a heap of 1 GiB)',
+  about: 'a JVM whose cache of 250 MiB nearly fills its heap of 320 once it has grown (healthy: a heap of 1 GiB)',
   expects: 'garbage',
-  sizes: { calibrate: { rate: 60 }, judge: { rate: 80 } },
+  sizes: { calibrate: { rate: 60 }, judge: { rate: 75 } },
   async start(started, { planted }) {
-    const service = await jvm(started, { flags: [planted ? '-Xmx190m' : '-Xmx1g'], env: { CACHE_MIB: 150, PAGE_KIB: 2_048 } });
+    const service = await jvm(started, { flags: planted ? ['-Xmx320m'] : ['-Xmx1g', '-Xmn64m'], env: { CACHE_MIB: 250, PAGE_KIB: 512 } });
     return { ...service, watch: [service.metrics] };
   },
   load: ({ rate }) => pages(rate, '/basket'),

@@ -6,27 +6,25 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** A service on the JVM with a pool of threads: pages that take a core's time, pages that allocate, and its collectors' times. */
 final class Service {
     private static final int THREADS = number("THREADS", 32);
     /** What a page takes of a core, in thousands of steps. */
     private static final int STEPS = number("STEPS", 100);
-    /** What is kept all along: a cache, in MiB. */
+    /** A cache of the last baskets: so many, of one MiB each. */
     private static final int CACHE_MIB = number("CACHE_MIB", 1);
     /** What a page allocates, in KiB. */
     private static final int PAGE_KIB = number("PAGE_KIB", 64);
-    private static final List<byte[][]> cache = new ArrayList<>();
+    private static final Queue<byte[][]> cache = new ConcurrentLinkedQueue<>();
+    private static final AtomicInteger cached = new AtomicInteger();
     private static volatile long seen;
 
     public static void main(String[] arguments) throws IOException {
-        for (int mib = 0; mib < CACHE_MIB; mib++) {
-            byte[][] entries = new byte[8192][];
-            for (int at = 0; at < entries.length; at++) entries[at] = new byte[112];
-            cache.add(entries);
-        }
         var server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 511);
         server.createContext("/page", Service::page);
         server.createContext("/basket", Service::basket);
@@ -49,6 +47,13 @@ final class Service {
     }
 
     private static void basket(HttpExchange exchange) throws IOException {
+        byte[][] basket = new byte[8192][];
+        for (int at = 0; at < basket.length; at++) basket[at] = new byte[112];
+        cache.add(basket);
+        if (cached.incrementAndGet() > CACHE_MIB) {
+            cache.poll();
+            cached.decrementAndGet();
+        }
         var items = new ArrayList<byte[]>();
         for (int kib = 0; kib < PAGE_KIB; kib++) items.add(new byte[1008]);
         answer(exchange, "text/plain", "basket of " + items.size() + "\n");
