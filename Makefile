@@ -50,7 +50,7 @@ counts: setup ## hold the hot paths' instruction counts against bench/counts/cou
 	$(CARGO) build --locked --quiet --profile counts -p sonagi-counts
 	$(TARGET_DIR)/counts/counts $(if $(UPDATE),update,check)
 
-interop: setup ## foreign clients against our service, our engine against foreign servers, a few scripts beside Artillery and k6
+interop: setup ## foreign clients against our service, our engine against foreign servers, a few scripts beside Artillery and k6, three planted bottlenecks
 	$(CARGO) build --locked --quiet -p sonagi
 	FOLDER=none node --experimental-websocket --test --test-reporter=dot bench/servers/contract.test.mjs
 	interop/run.sh
@@ -69,7 +69,7 @@ differential-k6: setup ## k6 and Sonagi on the same scripts; SCRIPTS='http ws/ec
 	node --test --test-reporter=dot differential/k6/planted/*.test.mjs
 	node differential/k6/run.mjs $(SCRIPTS)
 
-bottlenecks: setup ## what `explain` says of services with planted bottlenecks and of healthy ones; an hour (experiments/bottlenecks/README.md)
+bottlenecks: setup ## what `explain` says of services with planted bottlenecks and of healthy ones; an hour and more (experiments/bottlenecks/README.md)
 	$(CARGO) build --locked --quiet --profile demo -p sonagi
 	SONAGI_BIN=$(abspath $(TARGET_DIR))/demo/sonagi WRITE=1 node experiments/bottlenecks/run.mjs
 

@@ -13,6 +13,9 @@ const LASTING: usize = 3;
 /// What is busy for a smaller share of the time has time left.
 const IDLE: f64 = 0.8;
 
+/// Threads that wait for a core, on average: users feel it from here on.
+const WAITING: f64 = 0.2;
+
 /// Of what falls to each who wants a core, less than this is not wanted.
 const SHARE: f64 = 0.5;
 
@@ -102,15 +105,19 @@ impl Case<'_> {
         self.happened("target").find(|(_, text)| text.contains(part))
     }
 
-    /// Whether the target is short of nothing by itself, as far as that was measured: its first thread has time, and so has
-    /// its machine, or others may have all of that, as the target hardly wants any.
+    /// Whether the target is short of nothing by itself, as far as that was measured: its first thread has time, and
+    /// so has its machine, or others may have all of that without keeping the target waiting.
     pub(crate) fn is_idle(&self) -> bool {
-        self.has_time("target.cpu.main_thread") && (self.has_time("host.cpu") || !self.wants_cores())
+        self.has_time("target.cpu.main_thread") && (self.has_time("host.cpu") || !self.is_short_of_cores())
     }
 
-    /// Whether the target uses about what falls to one of those who want a core. Less is its own choice: a scheduler gives
-    /// everybody his share, however many there are.
-    pub(crate) fn wants_cores(&self) -> bool {
+    /// Whether the target is short of cores: its threads could run and wait for one. Where the kernel does not tell, by
+    /// what it uses: less than falls to each of those who want a core is its own choice, as a scheduler gives everybody
+    /// his share.
+    pub(crate) fn is_short_of_cores(&self) -> bool {
+        if let Some(waiting) = self.level("target.cpu.waiting") {
+            return waiting >= WAITING;
+        }
         let levels = ["target.cpu", "host.cores", "host.runnable"].map(|metric| self.level(metric));
         let [Some(used), Some(cores), Some(runnable)] = levels else { return true };
         used >= SHARE * cores / runnable.max(cores)
@@ -121,8 +128,8 @@ impl Case<'_> {
         self.level(metric).unwrap_or(0.0) < IDLE
     }
 
-    /// Whether PostgreSQL itself is short of something: a lock, a disk, a core of the target's machine. Sessions that wait
-    /// need no core, however busy the machine is with others.
+    /// Whether PostgreSQL itself is short of something: a lock, a disk, a core of the target's machine. Sessions that
+    /// wait need no core, however busy the machine is with others.
     pub(crate) fn is_database_busy(&self) -> bool {
         let waits = |kind| {
             mean(&self.timeline.level_of("postgres.waiting", "type", kind), self.story.trouble())

@@ -16,6 +16,9 @@ export function place({ findings }, expects) {
 /** The cause that a diagnosis names first; undefined: none. */
 export const accused = ({ findings }) => findings[0]?.id;
 
+/** Causes that lie with the machine the tests run on, not with the service: a machine that others use may well be accused. */
+const MACHINE = ['generator', 'neighbour', 'steal'];
+
 /** All runs of a plant: how often it was named where, how often its twin was accused, and of what. */
 export function judged({ plant, runs }) {
   const done = runs.filter(({ failed }) => failed === undefined);
@@ -34,6 +37,6 @@ export function judged({ plant, runs }) {
     healthy: healthy.length,
     wrongly,
     failed: runs.length - done.length,
-    isAsWanted: first === planted.length && wrongly.length === 0 && done.length === runs.length,
+    isAsWanted: first === planted.length && wrongly.every((id) => MACHINE.includes(id)) && done.length === runs.length,
   };
 }

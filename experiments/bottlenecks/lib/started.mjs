@@ -18,6 +18,7 @@ export const NOBODY = 65_534;
 export class Started {
   #ends = [];
   #logs = 0;
+  #isOver = false;
 
   constructor() {
     all.add(this);
@@ -32,6 +33,7 @@ export class Started {
    * in front of the command, such as those that move it into a cgroup.
    */
   spawn(argv, { env, cwd = this.folder, unprivileged = false, before = [], quietly = true } = {}) {
+    if (this.#isOver) throw new Error(`${argv[0]} is not started any more: the run is over`);
     const user = unprivileged && process.getuid() === 0 ? [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] : [];
     const log = join(this.folder, `log-${++this.#logs}`);
     const file = openSync(log, 'a');
@@ -69,12 +71,14 @@ export class Started {
 
   /** Ends all of it, the last first. */
   async end() {
+    this.#isOver = true;
     for (const end of this.#ends.toReversed()) await (end.gracefully ?? end)();
     this.#ends = [];
     all.delete(this);
   }
 
   endAtOnce() {
+    this.#isOver = true;
     for (const end of this.#ends.toReversed()) {
       try {
         end();

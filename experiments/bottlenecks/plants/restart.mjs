@@ -12,10 +12,8 @@ export default {
     const env = { PORT, ...(planted ? { DIES_AFTER: size.lives } : {}) };
     const service = await node(started, { env });
     let restarts = 0;
-    let isOver = false;
-    started.atEnd(() => (isOver = true));
     const again = async () => {
-      if (isOver || ++restarts > 10) return;
+      if (++restarts > 10) return;
       const next = await node(started, { env }).catch(() => undefined);
       next?.process.ended.then(again);
     };

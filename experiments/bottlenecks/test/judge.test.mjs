@@ -52,6 +52,13 @@ test('a run that failed is neither a success nor a miss, and nothing is as wante
   assert.match(markdown([result]), /Runs that failed: 1\./);
 });
 
+test('a healthy service on a machine that others use is as wanted, and yet accused in the table', () => {
+  const result = { plant, runs: [run(true, said('pool_small')), run(false, said('neighbour'))] };
+  assert.equal(judged(result).isAsWanted, true);
+  assert.deepEqual(judged(result).wrongly, ['neighbour']);
+  assert.equal(judged({ plant, runs: [run(false, said('cpu'))] }).isAsWanted, false);
+});
+
 test('a plant that cannot be made here is told with the reason', () => {
   assert.match(markdown([{ plant, runs: [], impossible: 'a cgroup needs root' }]), /not run \|  \|  \|  \| a cgroup needs root/);
 });

@@ -67,8 +67,9 @@ struct Measure {
     levels: Vec<Option<f64>>,
 }
 
-/// The ways to tell: its delay most of the time, and the longest one. The second is either what the loop measured, or how
-/// long the page with it took: that is answered by the loop itself, and prom-client forgets what a page waited for.
+/// The ways to tell: its delay most of the time, and the longest one. The second is either what the loop measured, or
+/// how long the page with it took: that is answered by the loop itself, and prom-client forgets what a page waited
+/// for.
 fn measures(case: &Case<'_>) -> [Measure; 2] {
     let timeline = case.timeline;
     let pages = timeline.parts("runtime.loop_lag").filter_map(|tags| tags.get("at"));

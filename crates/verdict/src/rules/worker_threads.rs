@@ -11,12 +11,13 @@ use crate::remedy::remedy;
 const IDLE: f64 = 0.5;
 /// Of all CPU time of the target, the others' part.
 const PART: f64 = 0.7;
-/// Of the machine's cores (or libuv's four threads, if that is less), so much is full; where the machine is, so much is.
+/// Of the machine's cores (or libuv's four threads, if that is less), so much is full; where the machine is, so much
+/// is.
 const FULL: (f64, f64) = (0.7, 0.5);
 /// Busy from here on, the machine has no more to give.
 const BUSY: f64 = 0.9;
-/// A first thread that does less than this is no event loop: all of the work is done by threads (JVM, Go), and what they
-/// lack is CPU.
+/// A first thread that does less than this is no event loop: all of the work is done by threads (JVM, Go), and what
+/// they lack is CPU.
 const LOOP: f64 = 0.002;
 /// Threads of libuv's pool unless UV_THREADPOOL_SIZE says more.
 const UV_THREADS: f64 = 4.0;

@@ -92,7 +92,8 @@ fn sessions_that_stay_at_one_number_are_a_pool_although_nobody_says_so() {
         }
     };
     assert_eq!(database(slow()).gauge("postgres.active", grown).cause(), Some("dependency"));
-    // The load may be more than the pool from its first second on: then its sessions are known by the transactions they end.
+    // The load may be more than the pool from its first second on: then its sessions are known by the transactions
+    // they end.
     let always = || database(slow()).gauge("postgres.active", |_| 2.0);
     assert_eq!(always().count("postgres.commits", |_| 40.0).cause(), Some("pool_small"));
     assert_eq!(always().count("postgres.commits", |_| 0.5).cause(), Some("dependency"));
