@@ -186,6 +186,9 @@ fn connections_of_the_database_are_a_limit_when_they_are_nearly_used() {
     let some = made(80.0).diagnosis();
     assert_eq!(finding(&some, "db_connections").confidence, Confidence::Possible);
     assert_eq!(made(70.0).cause(), Some("dependency"));
+    // The probe's own connection is not among those used, and nobody else can have it.
+    let few = slow().gauge("postgres.connections", |_| 6.0).gauge("postgres.connections.limit", |_| 7.0);
+    assert_eq!(finding(&few.diagnosis(), "db_connections").confidence, Confidence::Likely);
     let refused = slow().count("postgres.refused", |second| f64::from(u8::from(second == 9))).diagnosis();
     assert_eq!(refused.findings[0].id, "db_connections");
     assert_eq!((refused.findings[0].confidence, refused.findings[0].onset_s), (Confidence::Certain, 9));
