@@ -5,6 +5,7 @@
 //   ONLY=name,name RUNS=1 HEALTHY=2 SIZE=calibrate KEEP=folder DETAILS=1  choose and show
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
+import { goAhead } from './lib/ahead.mjs';
 import { judged, runs } from './lib/judge.mjs';
 import { explained } from './lib/sonagi.mjs';
 import { Started, endAllWhenInterrupted } from './lib/started.mjs';
@@ -15,6 +16,7 @@ const { ONLY, SIZE = 'judge', RUNS = 3, HEALTHY = 10, DETAILS, WRITE } = process
 const isQuick = process.argv[2] === 'quick';
 
 endAllWhenInterrupted();
+goAhead();
 const plants = (await all()).filter(({ name, quick }) => (ONLY ? ONLY.split(',').includes(name) : !isQuick || quick));
 const results = [];
 for (const plant of plants) {

@@ -16,6 +16,8 @@ const FELT: [&str; 3] = ["delivery.latency", "response_time", "http_req_duration
 const FELT_MS: f64 = 50.0;
 /// A median above this is slow, whatever it was before (ms).
 const SLOW_MS: f64 = 100.0;
+/// The same of the 95th percentile of deliveries (ms).
+const TAIL_MS: f64 = 200.0;
 /// So many times the calm part's latency is more than its noise.
 const GROWTH: f64 = 2.0;
 /// Failures that count: this share of all answers, and this many.
@@ -124,6 +126,12 @@ fn latency_of(timeline: &Timeline, metric: &str) -> Option<Symptom> {
         let now = median(&high, onset_s..timeline.len())?;
         let text = format!("p95 of {what} rose from {calm:.0} to {now:.0} ms");
         return Some(Symptom { kind: SymptomKind::Slower, onset_s, text });
+    }
+    // Answers are of many kinds, deliveries of one: a tail of theirs is nobody's slow page, however steady it is.
+    let tail = median(&high, all.clone()).filter(|tail| metric == "delivery.latency" && *tail >= TAIL_MS);
+    if let (Some(tail), Some(onset_s)) = (tail, first_above(&high, all.clone(), TAIL_MS, LASTING)) {
+        let text = format!("one of twenty deliveries took longer than {tail:.0} ms all along");
+        return Some(Symptom { kind: SymptomKind::Slow, onset_s, text });
     }
     let middle = timeline.quantile(metric, 0.5);
     let usual = median(&middle, all.clone())?;

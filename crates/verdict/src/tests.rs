@@ -24,6 +24,13 @@ fn latency_that_rose_is_told_from_noise() {
 }
 
 #[test]
+fn a_tail_of_deliveries_is_noticed_however_steady_it_is() {
+    let story = Made::of(20).delivered(250.0).diagnosis().story;
+    assert!(story.has(crate::SymptomKind::Slow), "{story:?}");
+    assert!(Made::of(20).delivered(150.0).diagnosis().story.is_calm());
+}
+
+#[test]
 fn answers_that_refuse_are_noticed_and_those_a_script_asks_for_are_not() {
     let answered = |status: &str| {
         let codes = [("code", status)];

@@ -83,6 +83,16 @@ impl Made {
         })
     }
 
+    /// Twenty deliveries a second, of which two take this long (ms) and the others one.
+    pub(crate) fn delivered(self, slowest: f64) -> Made {
+        self.add("delivery.latency", &[], Kind::Trend, |_| {
+            let mut buckets = Buckets::default();
+            buckets.add(1.0, 18);
+            buckets.add(slowest, 2);
+            Some(Value::Trend(buckets))
+        })
+    }
+
     /// Something that happened to the target, as run folders have it.
     pub(crate) fn happened(mut self, second: i64, text: &str) -> Made {
         let detail = json!({ "subject": "the target", "text": text });
