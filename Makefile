@@ -14,7 +14,7 @@ export SONAGI_PYTHON = $(abspath $(PYTHON))
 .DEFAULT_GOAL := help
 # The steps of `test` share the target folder and the machine: one after another, also under make -j.
 .NOTPARALLEL:
-.PHONY: help install demo test check unit counts interop differential differential-k6 smoke conformance bench soak churn fuzz setup web web-test
+.PHONY: help install demo test check unit counts interop differential differential-k6 smoke conformance bench bottlenecks soak churn fuzz setup web web-test
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,7 +35,7 @@ check: ## rustfmt and clippy, warnings refused
 
 unit: setup ## the Rust tests, and those of the arithmetic of benchmarks and comparisons
 	$(CARGO) test --locked --workspace --quiet
-	node --test --test-reporter=dot bench/test/*.test.mjs differential/*/test/*.test.mjs
+	node --test --test-reporter=dot bench/test/*.test.mjs differential/*/test/*.test.mjs experiments/*/test/*.test.mjs
 
 web: setup ## build the page of runs, web/dist/page.html, which the binary embeds; commit it (web/README.md)
 	npm --prefix web run --silent build
@@ -50,13 +50,14 @@ counts: setup ## hold the hot paths' instruction counts against bench/counts/cou
 	$(CARGO) build --locked --quiet --profile counts -p sonagi-counts
 	$(TARGET_DIR)/counts/counts $(if $(UPDATE),update,check)
 
-interop: setup ## foreign clients against our service, our engine against foreign servers, a few scripts beside Artillery and k6
+interop: setup ## foreign clients against our service, our engine against foreign servers, a few scripts beside Artillery and k6, three planted bottlenecks
 	$(CARGO) build --locked --quiet -p sonagi
 	FOLDER=none node --experimental-websocket --test --test-reporter=dot bench/servers/contract.test.mjs
 	interop/run.sh
 	node differential/artillery/run.mjs quick
 	node differential/k6/run.mjs quick
 	node differential/k6/types.mjs
+	node experiments/bottlenecks/run.mjs quick
 
 differential: setup ## Artillery and Sonagi on the same scripts; SCRIPTS=name chooses, DETAILS=1 prints all (differential/README.md)
 	$(CARGO) build --locked --quiet -p sonagi
@@ -67,6 +68,10 @@ differential-k6: setup ## k6 and Sonagi on the same scripts; SCRIPTS='http ws/ec
 	node differential/k6/types.mjs
 	node --test --test-reporter=dot differential/k6/planted/*.test.mjs
 	node differential/k6/run.mjs $(SCRIPTS)
+
+bottlenecks: setup ## what `explain` says of services with planted bottlenecks and of healthy ones; an hour and more (experiments/bottlenecks/README.md)
+	$(CARGO) build --locked --quiet --profile demo -p sonagi
+	SONAGI_BIN=$(abspath $(TARGET_DIR))/demo/sonagi WRITE=1 node experiments/bottlenecks/run.mjs
 
 smoke: ## the demo and a few conformance cases, as a user would run them
 	$(CARGO) build --locked --quiet -p sonagi

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what the tests need beside Rust, Node and make: a C linker, Python 3, valgrind, OpenSSL, Java with Maven, RabbitMQ,
-# PostgreSQL, Redis, nginx, Go, Chromium, the npm and pip packages of the interop tests, of the page and of published scripts at their
-# locked versions, and the Spring server among them.
+# PostgreSQL, Redis, nginx, Go, Chromium, the npm and pip packages of the interop tests, of the page, of published scripts and of the
+# services with planted bottlenecks at their locked versions, and the Spring server among them.
 # Does nothing, and says nothing, when all of it is there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -91,6 +91,23 @@ seed_packages() {
     sha256sum <"$from/package-lock.json" >"$stamp"
 }
 
+# Services with planted bottlenecks: on Node, and on FastAPI in a Python of its own.
+bottleneck_packages() {
+    local folder=experiments/bottlenecks stamp=experiments/bottlenecks/node_modules/.sonagi-lock
+    if ! installed "$stamp" "$folder/package-lock.json"; then
+        say "npm packages of $folder/package-lock.json"
+        with_patience npm --prefix "$folder" ci --silent
+        sha256sum <"$folder/package-lock.json" >"$stamp"
+    fi
+    local lock=$folder/stacks/fastapi/requirements.txt python=.cache/fastapi
+    installed "$python/.sonagi-lock" "$lock" && return
+    say "Python packages of $lock"
+    rm -rf "$python"
+    python3 -m venv "$python"
+    with_patience "$python/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes -r "$lock"
+    sha256sum <"$lock" >"$python/.sonagi-lock"
+}
+
 pip_packages() {
     local stamp=.cache/python/.sonagi-lock
     installed "$stamp" interop/requirements.txt && return
@@ -145,5 +162,6 @@ npm_packages
 web_packages
 seed_packages
 pip_packages
+bottleneck_packages
 go_toolchain
 spring_server

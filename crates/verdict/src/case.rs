@@ -13,6 +13,15 @@ const LASTING: usize = 3;
 /// What is busy for a smaller share of the time has time left.
 const IDLE: f64 = 0.8;
 
+/// Threads that wait for a core, on average: users feel it from here on.
+const WAITING: f64 = 0.2;
+
+/// Of what falls to each who wants a core, less than this is not wanted.
+const SHARE: f64 = 0.5;
+
+/// Of a database's active sessions, the part that runs where it is short of cores.
+const RUNNING: f64 = 0.5;
+
 /// A run in trouble.
 pub struct Case<'r> {
     /// Its series.
@@ -83,7 +92,7 @@ impl Case<'_> {
         Some(Saturated { onset_s, level, before: mean(levels, self.story.calm()) })
     }
 
-    /// Events of a kind: their texts, with the second of each.
+    /// Events of a kind: their texts, with the second of each. A run folder keeps what an event says in its `detail`.
     pub(crate) fn happened(&self, kind: &str) -> impl Iterator<Item = (usize, &str)> {
         self.events.iter().filter(move |event| event["kind"] == *kind).filter_map(|event| {
             let at = event["at_ns"].as_i64().unwrap_or(0).max(0) as usize / 1_000_000_000;
@@ -102,19 +111,40 @@ impl Case<'_> {
         self.told(HELD)?.1.split_once(HELD)?.1.rsplit_once(": ").map(|(who, _)| who)
     }
 
-    /// Whether neither the target's first thread nor its machine has much to do, as far as that was measured.
+    /// Whether the target is short of nothing by itself, as far as that was measured: its first thread has time, and
+    /// so has its machine, or others may have all of that without keeping the target waiting.
     pub(crate) fn is_idle(&self) -> bool {
-        ["target.cpu.main_thread", "host.cpu"].iter().all(|metric| self.level(metric).unwrap_or(0.0) < IDLE)
+        self.has_time("target.cpu.main_thread") && (self.has_time("host.cpu") || !self.is_short_of_cores())
     }
 
-    /// Whether PostgreSQL itself is short of something: a lock, a disk, a core of the target's machine.
+    /// Whether the target is short of cores: its threads could run and wait for one. Where the kernel does not tell, by
+    /// what it uses: less than falls to each of those who want a core is its own choice, as a scheduler gives everybody
+    /// his share.
+    pub(crate) fn is_short_of_cores(&self) -> bool {
+        if let Some(waiting) = self.level("target.cpu.waiting") {
+            return waiting >= WAITING;
+        }
+        let levels = ["target.cpu", "host.cores", "host.runnable"].map(|metric| self.level(metric));
+        let [Some(used), Some(cores), Some(runnable)] = levels else { return true };
+        used >= SHARE * cores / runnable.max(cores)
+    }
+
+    /// Whether a share of time has some left, as far as it was measured.
+    pub(crate) fn has_time(&self, metric: &str) -> bool {
+        self.level(metric).unwrap_or(0.0) < IDLE
+    }
+
+    /// Whether PostgreSQL itself is short of something: a lock, a disk, a core of the target's machine. Sessions that
+    /// wait need no core, however busy the machine is with others.
     pub(crate) fn is_database_busy(&self) -> bool {
         let waits = |kind| {
             mean(&self.timeline.level_of("postgres.waiting", "type", kind), self.story.trouble())
                 .unwrap_or(0.0)
         };
         let blocked = self.level("postgres.blocked").unwrap_or(0.0);
-        let has_no_core = self.level("host.cpu").unwrap_or(0.0) >= IDLE;
+        let active = self.level("postgres.active").unwrap_or(0.0);
+        let running = active - self.level("postgres.waiting").unwrap_or(0.0);
+        let has_no_core = self.level("host.cpu").unwrap_or(0.0) >= IDLE && running >= RUNNING * active;
         blocked.max(waits("IO")).max(waits("LWLock")) >= 1.0 || has_no_core
     }
 

@@ -16,6 +16,8 @@ const FELT: [&str; 3] = ["delivery.latency", "response_time", "http_req_duration
 const FELT_MS: f64 = 50.0;
 /// A median above this is slow, whatever it was before (ms).
 const SLOW_MS: f64 = 100.0;
+/// The same of the 95th percentile of deliveries (ms).
+const TAIL_MS: f64 = 200.0;
 /// So many times the calm part's latency is more than its noise.
 const GROWTH: f64 = 2.0;
 /// Failures that count: this share of all answers, and this many.
@@ -72,6 +74,7 @@ impl Story {
         let length = timeline.len();
         let mut symptoms = Vec::new();
         symptoms.extend(failing(timeline, summary));
+        symptoms.extend(refused(timeline));
         symptoms.extend(latency(timeline));
         symptoms.extend(backlog(timeline));
         symptoms.extend(connecting(timeline, summary));
@@ -124,6 +127,12 @@ fn latency_of(timeline: &Timeline, metric: &str) -> Option<Symptom> {
         let text = format!("p95 of {what} rose from {calm:.0} to {now:.0} ms");
         return Some(Symptom { kind: SymptomKind::Slower, onset_s, text });
     }
+    // Answers are of many kinds, deliveries of one: a tail of theirs is nobody's slow page, however steady it is.
+    let tail = median(&high, all.clone()).filter(|tail| metric == "delivery.latency" && *tail >= TAIL_MS);
+    if let (Some(tail), Some(onset_s)) = (tail, first_above(&high, all.clone(), TAIL_MS, LASTING)) {
+        let text = format!("one of twenty deliveries took longer than {tail:.0} ms all along");
+        return Some(Symptom { kind: SymptomKind::Slow, onset_s, text });
+    }
     let middle = timeline.quantile(metric, 0.5);
     let usual = median(&middle, all.clone())?;
     let onset_s = first_above(&middle, all, SLOW_MS, LASTING).filter(|_| usual >= SLOW_MS)?;
@@ -142,6 +151,23 @@ fn failing(timeline: &Timeline, summary: &Summary) -> Option<Symptom> {
     let onset_s = first_above(&measured(&failed), 0..failed.len(), f64::MIN_POSITIVE, 1)?;
     let share = 100.0 * count / (asked + count);
     let text = format!("{count:.0} operations failed, {share:.1} % of all");
+    Some(Symptom { kind: SymptomKind::Failing, onset_s, text })
+}
+
+/// Answers that say the service could not or would not: 5xx and 429. Others (404, 401) are what scripts ask for.
+fn refused(timeline: &Timeline) -> Option<Symptom> {
+    let is_refusal = |status: &str| status == "429" || (status.len() == 3 && status.starts_with('5'));
+    let is_status = |name: &str| ["code", "status"].contains(&name);
+    let codes = timeline.rate_where("http.codes", |tags| {
+        tags.iter().any(|(name, value)| is_status(name) && is_refusal(value))
+    });
+    let all = sum(&timeline.rate("http.codes"), 0..timeline.len());
+    let count = sum(&codes, 0..codes.len());
+    if count < FAILING.1 as f64 || count < FAILING.0 * all {
+        return None;
+    }
+    let onset_s = first_above(&measured(&codes), 0..codes.len(), f64::MIN_POSITIVE, 1)?;
+    let text = format!("{count:.0} answers were 429 or 5xx, {:.1} % of all", 100.0 * count / all);
     Some(Symptom { kind: SymptomKind::Failing, onset_s, text })
 }
 

@@ -24,6 +24,31 @@ fn latency_that_rose_is_told_from_noise() {
 }
 
 #[test]
+fn a_tail_of_deliveries_is_noticed_however_steady_it_is() {
+    let story = Made::of(20).delivered(250.0).diagnosis().story;
+    assert!(story.has(crate::SymptomKind::Slow), "{story:?}");
+    assert!(Made::of(20).delivered(150.0).diagnosis().story.is_calm());
+}
+
+#[test]
+fn answers_that_refuse_are_noticed_and_those_a_script_asks_for_are_not() {
+    let answered = |status: &str| {
+        let codes = [("code", status)];
+        let made = Made::of(20).latency(|_| 20.0).tagged_count("http.codes", &[("code", "200")], |_| 30.0);
+        made.tagged_count("http.codes", &codes, |second| if second < 8 { 0.0 } else { 3.0 }).diagnosis().story
+    };
+    for status in ["429", "500", "503"] {
+        let story = answered(status);
+        assert!(story.has(crate::SymptomKind::Failing), "{status}: {story:?}");
+        assert_eq!(
+            (story.onset(), story.symptoms[0].text.as_str()),
+            (8, "36 answers were 429 or 5xx, 5.7 % of all")
+        );
+    }
+    assert!(answered("404").is_calm() && answered("401").is_calm());
+}
+
+#[test]
 fn users_that_pile_up_are_a_backlog_and_a_ramp_is_none() {
     let ramp = Made::of(30)
         .count("arrivals.planned", f64::from)

@@ -35,6 +35,12 @@ pub(crate) const RUNTIME: &[Row] = &[
         "대상의 이벤트 루프가 밀리는 시간(p99)이며, 측정 해상도만큼 뺀 값입니다.",
     ),
     level(
+        "runtime.loop_lag.max",
+        Milliseconds,
+        "How late the target's event loop was at its latest since the look before, less the resolution of the measure.",
+        "직전 측정 이후 대상의 이벤트 루프가 가장 많이 밀린 시간이며, 측정 해상도만큼 뺀 값입니다.",
+    ),
+    level(
         "runtime.gc",
         Share,
         "Share of the time that the target's runtime spends on collecting garbage.",

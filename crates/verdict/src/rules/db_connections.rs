@@ -8,6 +8,8 @@ use crate::series::{first_above, most};
 
 /// From here on it is told; the last ones are as good as used.
 const FULL: (f64, f64) = (0.8, 0.97);
+/// The probe has a connection itself, which is not counted as used and which nobody else can have.
+const OWN: f64 = 1.0;
 
 pub(super) fn judge(case: &Case<'_>) -> Ruling {
     let refused = case.total("postgres.refused").unwrap_or(0.0);
@@ -16,7 +18,7 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
     let shares: Vec<Option<f64>> = used
         .iter()
         .zip(&limits)
-        .map(|(used, limit)| Some((*used)? / limit.filter(|limit| *limit > 0.0)?))
+        .map(|(used, limit)| Some(((*used)? + OWN) / limit.filter(|limit| *limit > 0.0)?))
         .collect();
     let share = most(&shares, case.whole());
     if share.is_none() && refused == 0.0 {
@@ -38,7 +40,10 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
         found.push(evidence("postgres.refused", text));
     }
     if limit.is_some() {
-        let text = format!("{most_used:.0} of {limited} connections used ({})", percent(share));
+        let text = format!(
+            "{most_used:.0} of {limited} connections used, and one by the probe ({})",
+            percent(share)
+        );
         found.push(evidence("postgres.connections", text));
     }
     Ruling::Fires(Finding {

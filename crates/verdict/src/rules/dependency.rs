@@ -21,7 +21,8 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
         return unmeasured("CPU of the target and its machine");
     };
     let throttled = case.level("target.throttled").unwrap_or(0.0);
-    if main >= IDLE || host >= IDLE || throttled >= 0.1 {
+    let is_short = host >= IDLE && case.is_short_of_cores();
+    if main >= IDLE || is_short || throttled >= 0.1 {
         return Ruling::RuledOut(format!(
             "the target was busy itself: its first thread {}, the machine {}",
             percent(main),

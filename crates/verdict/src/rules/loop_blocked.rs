@@ -15,9 +15,11 @@ const FULL: f64 = 0.85;
 const THROTTLED: f64 = 0.1;
 
 pub(super) fn judge(case: &Case<'_>) -> Ruling {
-    let lag = case.timeline.highest("runtime.loop_lag");
-    let Some(peak) = most(&lag, case.whole()) else { return unmeasured("the delay of the event loop") };
-    let Some(late) = case.saturated_levels(&lag, LATE_MS) else {
+    let measures = measures(case);
+    let peaks = measures.iter().filter_map(|measure| most(&measure.levels, case.whole()));
+    let Some(peak) = peaks.reduce(f64::max) else { return unmeasured("the delay of the event loop") };
+    let mut late = measures.iter().filter_map(|it| Some((it, case.saturated_levels(&it.levels, LATE_MS)?)));
+    let Some((measure, late)) = late.next() else {
         return Ruling::RuledOut(format!(
             "the event loop was not late by {LATE_MS:.0} ms for long, and by {peak:.0} ms at most"
         ));
@@ -28,8 +30,8 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
         || case.level("target.throttled").unwrap_or(0.0) >= THROTTLED;
     let before = late.before.map(|before| format!(" ({before:.0} before)")).unwrap_or_default();
     let mut found = vec![evidence(
-        "runtime.loop_lag",
-        format!("p99 of {:.0} ms{before}, from {} s on", late.level, late.onset_s),
+        measure.metric,
+        format!("{} {:.0} ms{before}, from {} s on", measure.what, late.level, late.onset_s),
     )];
     if let Some(main) = main {
         let text = format!("its thread used {} of a core", percent(main));
@@ -64,4 +66,34 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
             remedy("cut long work into pieces with setImmediate between them", [2, 2, 3, 3, 2, 2, 2]),
         ],
     })
+}
+
+/// How late the loop is, by one of the ways to tell.
+struct Measure {
+    metric: &'static str,
+    what: &'static str,
+    levels: Vec<Option<f64>>,
+}
+
+/// The ways to tell: its delay most of the time, and the longest one. The second is either what the loop measured, or
+/// how long the page with it took: that is answered by the loop itself, and prom-client forgets what a page waited
+/// for.
+fn measures(case: &Case<'_>) -> [Measure; 2] {
+    let timeline = case.timeline;
+    let pages = timeline.parts("runtime.loop_lag").filter_map(|tags| tags.get("at"));
+    let mut longest = timeline.highest("runtime.loop_lag.max");
+    for page in pages {
+        let looks = timeline.level_of("watch.look", "at", page);
+        longest.iter_mut().zip(looks).for_each(|(longest, look)| {
+            *longest = match (*longest, look) {
+                (Some(longest), Some(look)) => Some(longest.max(look)),
+                (known, other) => known.or(other),
+            };
+        });
+    }
+    let usual = timeline.highest("runtime.loop_lag");
+    [
+        Measure { metric: "runtime.loop_lag", what: "p99 of", levels: usual },
+        Measure { metric: "runtime.loop_lag.max", what: "at its latest", levels: longest },
+    ]
 }

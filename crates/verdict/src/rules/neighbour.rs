@@ -22,6 +22,11 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
             others.max(0.0)
         ));
     }
+    if !case.is_short_of_cores() {
+        return Ruling::RuledOut(format!(
+            "others used {others:.2} of {cores:.0} cores, and the target had the {target:.2} that it wanted"
+        ));
+    }
     let onset_s = case.saturated_levels(&host, FULL).map_or(0, |full| full.onset_s);
     Ruling::Fires(Finding {
         id: "neighbour",

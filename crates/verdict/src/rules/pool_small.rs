@@ -6,13 +6,15 @@ use super::{Ruling, evidence, unmeasured};
 use crate::case::{Case, Saturated};
 use crate::diagnosis::{Confidence, Evidence, Finding};
 use crate::remedy::{Remedy, remedy};
-use crate::series::{mean, most, share_above};
+use crate::series::{mean, measured, most, share_above};
 use crate::story::SymptomKind;
 
 /// Sessions in use stay at their most: this near to it, and for this share of the trouble.
 const FLAT: (f64, f64) = (0.9, 0.7);
 /// In the calm part there were fewer.
 const GROWN: f64 = 0.8;
+/// Or each of them ends this many transactions a second: it serves the load, however long it has been there.
+const SERVING: f64 = 1.0;
 
 pub(super) fn judge(case: &Case<'_>) -> Ruling {
     let own = full_pool(case);
@@ -75,10 +77,11 @@ fn full_pool(case: &Case<'_>) -> Option<(f64, Saturated, Vec<Evidence>)> {
 }
 
 /// The same by the sessions in use at the database.
-fn at_database(case: &Case<'_>) -> Option<(f64, Saturated, Vec<Evidence>)> {
+pub(super) fn at_database(case: &Case<'_>) -> Option<(f64, Saturated, Vec<Evidence>)> {
     let is_waiting = [SymptomKind::Slow, SymptomKind::Slower, SymptomKind::Backlog];
     let is_waiting = is_waiting.iter().any(|kind| case.story.has(*kind));
-    if case.has("pool.waiting") || !is_waiting || case.is_database_busy() || !case.is_idle() {
+    let is_own = case.has_time("target.cpu.main_thread");
+    if case.has("pool.waiting") || !is_waiting || case.is_database_busy() || !is_own {
         return None;
     }
     let open = case.timeline.level("postgres.idle_in_transaction");
@@ -89,7 +92,9 @@ fn at_database(case: &Case<'_>) -> Option<(f64, Saturated, Vec<Evidence>)> {
     let size = most(&used, trouble.clone()).filter(|size| *size >= 1.0)?;
     let is_flat = share_above(&used, trouble.clone(), FLAT.0 * size)? >= FLAT.1;
     let before = mean(&used, case.story.calm());
-    if !is_flat || before.is_some_and(|before| before > GROWN * size) {
+    let commits = mean(&measured(&case.timeline.rate("postgres.commits")), trouble).unwrap_or(0.0);
+    let is_serving = commits >= SERVING * size;
+    if !is_flat || (before.is_some_and(|before| before > GROWN * size) && !is_serving) {
         return None;
     }
     let full = case.saturated_levels(&used, FLAT.0 * size)?;

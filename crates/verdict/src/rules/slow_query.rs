@@ -1,7 +1,7 @@
 //! One statement takes most of the database's time. It is the cause when the database is busy with it, or when ever
 //! more sessions run it at a time; a statement that merely is the service's main one is none.
 
-use super::{Ruling, evidence, percent, unmeasured};
+use super::{Ruling, evidence, percent, pool_small, unmeasured};
 use crate::case::Case;
 use crate::diagnosis::{Confidence, Finding};
 use crate::remedy::remedy;
@@ -31,7 +31,9 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
         ));
     };
     let has_grown = full.before.is_some_and(|before| full.level >= GROWTH * before.max(BUSY));
-    let is_busy = case.is_database_busy() || (has_grown && !case.has("pool.waiting"));
+    // A number of sessions that stays the same is a pool's, whatever they run.
+    let is_pool = case.has("pool.waiting") || pool_small::at_database(case).is_some();
+    let is_busy = case.is_database_busy() || (has_grown && !is_pool);
     let mut found = vec![evidence(
         "postgres.time.top",
         format!("one statement took {} of the database's time, from {} s on", percent(top), full.onset_s),

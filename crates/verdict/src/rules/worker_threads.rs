@@ -11,8 +11,14 @@ use crate::remedy::remedy;
 const IDLE: f64 = 0.5;
 /// Of all CPU time of the target, the others' part.
 const PART: f64 = 0.7;
-/// Of the machine's cores (or libuv's four threads, if that is less), so much is full.
-const FULL: f64 = 0.7;
+/// Of the machine's cores (or libuv's four threads, if that is less), so much is full; where the machine is, so much
+/// is.
+const FULL: (f64, f64) = (0.7, 0.5);
+/// Busy from here on, the machine has no more to give.
+const BUSY: f64 = 0.9;
+/// A first thread that does less than this is no event loop: all of the work is done by threads (JVM, Go), and what
+/// they lack is CPU.
+const LOOP: f64 = 0.002;
 /// Threads of libuv's pool unless UV_THREADPOOL_SIZE says more.
 const UV_THREADS: f64 = 4.0;
 
@@ -22,7 +28,14 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
     let (Some(main), Some(cores)) = (main, case.peak("host.cores")) else {
         return unmeasured("CPU by thread");
     };
-    let Some(full) = case.saturated_levels(&others, FULL * cores.min(UV_THREADS)) else {
+    if main < LOOP {
+        return Ruling::RuledOut(
+            "its first thread does nothing: there is no event loop with threads beside it".to_owned(),
+        );
+    }
+    let is_machine_full = case.saturated("host.cpu", BUSY).is_some();
+    let full = if is_machine_full { FULL.1 } else { FULL.0 };
+    let Some(full) = case.saturated_levels(&others, full * cores.min(UV_THREADS)) else {
         let used = case.level("target.cpu.other_threads").unwrap_or(0.0);
         return Ruling::RuledOut(format!("threads beside the first used {used:.2} of {cores:.0} cores"));
     };

@@ -84,7 +84,17 @@ impl Made {
         })
     }
 
-    /// Something that happened to the target.
+    /// Twenty deliveries a second, of which two take this long (ms) and the others one.
+    pub(crate) fn delivered(self, slowest: f64) -> Made {
+        self.add("delivery.latency", &[], Kind::Trend, |_| {
+            let mut buckets = Buckets::default();
+            buckets.add(1.0, 18);
+            buckets.add(slowest, 2);
+            Some(Value::Trend(buckets))
+        })
+    }
+
+    /// Something that happened to the target, as run folders have it.
     pub(crate) fn happened(mut self, second: i64, text: &str) -> Made {
         let detail = json!({ "subject": "port 3000", "text": text, "hint": null });
         self.events.push(json!({ "at_ns": second * 1_000_000_000, "kind": "target", "detail": detail }));

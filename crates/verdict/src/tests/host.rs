@@ -51,6 +51,21 @@ fn full_worker_threads_are_told_from_the_first() {
     assert_eq!(made.cause(), Some("worker_threads"));
 }
 
+/// Threads of a JVM do all of its work: that they are busy beside an idle first thread says nothing.
+#[test]
+fn threads_beside_a_first_one_that_does_nothing_are_no_workers() {
+    let full = |main: f64, others: f64| {
+        slow()
+            .gauge("target.cpu.main_thread", move |_| main)
+            .gauge("target.cpu.other_threads", from_8(0.5, others))
+            .gauge("target.cpu", from_8(0.5, others))
+            .gauge("host.cpu", from_8(0.4, 0.95))
+    };
+    assert_eq!(full(0.0, 1.72).cause(), Some("cpu"));
+    // What is left of a machine that is full may be less.
+    assert_eq!(full(0.06, 1.2).cause(), Some("worker_threads"));
+}
+
 #[test]
 fn a_machine_full_of_the_target_is_cpu_and_of_others_a_neighbour() {
     let full = |target: f64| {
@@ -62,6 +77,23 @@ fn a_machine_full_of_the_target_is_cpu_and_of_others_a_neighbour() {
     };
     assert_eq!(full(1.7).cause(), Some("cpu"));
     assert_eq!(full(0.7).cause(), Some("neighbour"));
+}
+
+/// Of two cores that ten want, a fifth of one is a share; a target that uses a fiftieth waits for something else.
+#[test]
+fn a_full_machine_is_no_cause_for_a_target_that_hardly_wants_a_core() {
+    let wants = |target: f64| {
+        slow()
+            .gauge("host.cpu", |_| 0.99)
+            .gauge("host.runnable", |_| 10.0)
+            .gauge("target.cpu", move |_| target)
+            .gauge("target.cpu.main_thread", move |_| target)
+    };
+    assert_eq!(wants(0.2).cause(), Some("neighbour"));
+    assert_eq!(wants(0.02).cause(), Some("dependency"));
+    // Where the kernel says how long its threads wait for a core, that decides.
+    assert_eq!(wants(0.2).gauge("target.cpu.waiting", |_| 0.05).cause(), Some("dependency"));
+    assert_eq!(wants(0.02).gauge("target.cpu.waiting", |_| 0.5).cause(), Some("neighbour"));
 }
 
 #[test]

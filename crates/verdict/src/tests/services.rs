@@ -92,8 +92,27 @@ fn sessions_that_stay_at_one_number_are_a_pool_although_nobody_says_so() {
         }
     };
     assert_eq!(database(slow()).gauge("postgres.active", grown).cause(), Some("dependency"));
+    // The load may be more than the pool from its first second on: then its sessions are known by the transactions
+    // they end.
+    let always = || database(slow()).gauge("postgres.active", |_| 2.0);
+    assert_eq!(always().count("postgres.commits", |_| 40.0).cause(), Some("pool_small"));
+    assert_eq!(always().count("postgres.commits", |_| 0.5).cause(), Some("dependency"));
     // One that was there before, and has nothing to do with the load.
     assert_eq!(database(slow()).gauge("postgres.active", |_| 1.0).cause(), Some("dependency"));
+}
+
+/// Others may take all cores: sessions that wait for a disk or a sleep do not miss them.
+#[test]
+fn sessions_that_wait_are_not_short_of_a_core() {
+    let waiting = |count: f64| {
+        database(busy())
+            .gauge("postgres.active", from_8(0.5, 2.0))
+            .tagged_gauge("postgres.waiting", &[("type", "Timeout")], from_8(0.0, count))
+            .gauge("postgres.time", from_8(0.5, 2.0))
+            .gauge("postgres.time.top", |_| 1.0)
+    };
+    assert_eq!(waiting(2.0).cause(), Some("pool_small"));
+    assert_eq!(waiting(0.0).cause(), Some("slow_query"));
 }
 
 #[test]
@@ -167,6 +186,9 @@ fn connections_of_the_database_are_a_limit_when_they_are_nearly_used() {
     let some = made(80.0).diagnosis();
     assert_eq!(finding(&some, "db_connections").confidence, Confidence::Possible);
     assert_eq!(made(70.0).cause(), Some("dependency"));
+    // The probe's own connection is not among those used, and nobody else can have it.
+    let few = slow().gauge("postgres.connections", |_| 6.0).gauge("postgres.connections.limit", |_| 7.0);
+    assert_eq!(finding(&few.diagnosis(), "db_connections").confidence, Confidence::Likely);
     let refused = slow().count("postgres.refused", |second| f64::from(u8::from(second == 9))).diagnosis();
     assert_eq!(refused.findings[0].id, "db_connections");
     assert_eq!((refused.findings[0].confidence, refused.findings[0].onset_s), (Confidence::Certain, 9));
@@ -213,6 +235,27 @@ fn garbage_collection_is_named_when_it_takes_much_of_the_time() {
 fn a_loop_that_is_late_while_it_is_idle_is_blocked() {
     assert_eq!(slow().gauge("runtime.loop_lag", from_8(3.0, 203.0)).cause(), Some("loop_blocked"));
     assert_eq!(slow().gauge("runtime.loop_lag", from_8(3.0, 40.0)).cause(), Some("dependency"));
+    // Once in each second: few of its turns are late, and nearly everybody is held up at times.
+    let once = |every: u32| {
+        slow().gauge("runtime.loop_lag", |_| 3.0).gauge("runtime.loop_lag.max", move |second| {
+            if second >= 8 && second % every == 0 { 240.0 } else { 9.0 }
+        })
+    };
+    assert_eq!(once(1).cause(), Some("loop_blocked"));
+    assert_eq!(once(4).cause(), Some("dependency"));
+    // The page that tells of it comes late itself, in the seconds in which it is asked for while the loop is blocked.
+    let page = |took: f64| {
+        slow()
+            .tagged_gauge("runtime.loop_lag", &[("at", "127.0.0.1:9")], |_| 3.0)
+            .tagged_gauge("runtime.loop_lag.max", &[("at", "127.0.0.1:9")], |second| {
+                if second % 2 == 0 { 240.0 } else { 9.0 }
+            })
+            .tagged_gauge("watch.look", &[("at", "127.0.0.1:9"), ("probe", "its page")], move |second| {
+                if second >= 8 && second % 2 == 1 { took } else { 4.0 }
+            })
+    };
+    assert_eq!(page(201.0).cause(), Some("loop_blocked"));
+    assert_eq!(page(12.0).cause(), Some("dependency"));
     // A loop that is full is late as well.
     let full = Made::of(24)
         .latency(from_8(20.0, 600.0))

@@ -30,7 +30,11 @@ const POOLS: &[(&str, &str)] = &[
 /// Totals of seconds spent on collecting garbage; those of a page's first name here count.
 const GARBAGE: &[&str] =
     &["nodejs_gc_duration_seconds_sum", "jvm_gc_pause_seconds_sum", "jvm_gc_collection_seconds_sum"];
-const LOOP_LAG: &str = "nodejs_eventloop_lag_p99_seconds";
+/// How late an event loop is. Blocked once a second, it is late in one sample of eighty: p99 does not see that.
+const LOOP_LAG: &[(&str, &str)] = &[
+    ("nodejs_eventloop_lag_p99_seconds", "runtime.loop_lag"),
+    ("nodejs_eventloop_lag_max_seconds", "runtime.loop_lag.max"),
+];
 
 /// A probe of the page at this address.
 pub(super) fn of(address: &str) -> Result<Box<dyn Probe>, String> {
@@ -92,8 +96,8 @@ fn ours(page: &Exposition<'_>, readings: &mut Readings<'_>) {
     for sample in page.samples.iter().filter(|sample| sample.value.is_finite()) {
         if let Some((_, metric)) = POOLS.iter().find(|(name, _)| *name == sample.name) {
             readings.level(metric, &[("pool", sample.label("pool").unwrap_or_default())], sample.value);
-        } else if sample.name == LOOP_LAG {
-            readings.level("runtime.loop_lag", &[], (sample.value * 1e3 - RESOLUTION_MS).max(0.0));
+        } else if let Some((_, metric)) = LOOP_LAG.iter().find(|(name, _)| *name == sample.name) {
+            readings.level(metric, &[], (sample.value * 1e3 - RESOLUTION_MS).max(0.0));
         } else if let Some(at) = GARBAGE.iter().position(|name| *name == sample.name) {
             *garbage[at].get_or_insert(0.0) += sample.value;
         }

@@ -78,6 +78,7 @@ fn answer(mut stream: TcpStream, page: &Mutex<Page>) -> std::io::Result<()> {
 const NODE: &str = "\
 # TYPE nodejs_eventloop_lag_p99_seconds gauge
 nodejs_eventloop_lag_p99_seconds 0.160
+nodejs_eventloop_lag_max_seconds 0.310
 # TYPE nodejs_gc_duration_seconds histogram
 nodejs_gc_duration_seconds_bucket{le=\"+Inf\",kind=\"minor\"} 4
 nodejs_gc_duration_seconds_sum{kind=\"minor\"} 1
@@ -92,6 +93,7 @@ fn counters_of_a_page_are_increases_and_gauges_are_levels() {
     let mut watching = Watching::start(probe(&format!("http://127.0.0.1:{}/metrics", server.port)).unwrap());
     watching.until("a level", |seen| seen.one("nodejs_eventloop_lag_p99_seconds") == Some(0.16));
     assert_eq!(watching.seen.one("runtime.loop_lag"), Some(150.0));
+    assert_eq!(watching.seen.one("runtime.loop_lag.max"), Some(300.0));
     assert_eq!(
         watching.seen.one("http_requests_total"),
         None,

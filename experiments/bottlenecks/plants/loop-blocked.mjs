@@ -1,0 +1,13 @@
+import { node } from '../stacks/node.mjs';
+import { room } from '../lib/loads.mjs';
+
+export default {
+  about: 'an event loop that is blocked for 250 ms of each second, with a room over Socket.IO',
+  expects: 'loop_blocked',
+  sizes: { calibrate: { users: 15, block: 250 }, judge: { users: 20, block: 300 } },
+  async start(started, { planted, size }) {
+    const service = await node(started, { env: { BLOCK_MS: planted ? size.block : 0 } });
+    return { ...service, watch: [service.metrics] };
+  },
+  load: ({ users }) => room(users),
+};

@@ -1,0 +1,17 @@
+import { availableParallelism } from 'node:os';
+import { node } from '../stacks/node.mjs';
+import { pages } from '../lib/loads.mjs';
+
+const BURNER = 'for (;;);';
+
+export default {
+  about: 'processes of somebody else that burn CPU on the same machine, four for each core',
+  expects: 'neighbour',
+  sizes: { calibrate: { rate: 30 }, judge: { rate: 38 } },
+  async start(started, { planted }) {
+    const service = await node(started, { env: { HASH: 'sync', HASH_ROUNDS: 28_000 } });
+    for (let burner = 0; planted && burner < 4 * availableParallelism(); burner++) started.spawn(['node', '-e', BURNER]);
+    return service;
+  },
+  load: ({ rate }) => pages(rate, '/login'),
+};
