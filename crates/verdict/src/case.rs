@@ -87,7 +87,7 @@ impl Case<'_> {
     pub(crate) fn happened(&self, kind: &str) -> impl Iterator<Item = (usize, &str)> {
         self.events.iter().filter(move |event| event["kind"] == *kind).filter_map(|event| {
             let at = event["at_ns"].as_i64().unwrap_or(0).max(0) as usize / 1_000_000_000;
-            Some((at, event["text"].as_str()?))
+            Some((at, event["detail"]["text"].as_str()?))
         })
     }
 

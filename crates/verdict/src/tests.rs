@@ -3,6 +3,7 @@
 mod build;
 mod host;
 mod services;
+mod story;
 
 use build::Made;
 
