@@ -16,6 +16,7 @@
 mod batch;
 mod bitmap;
 mod fates;
+mod lost;
 mod room;
 mod seats;
 mod stay;
@@ -67,6 +68,15 @@ pub struct Counts {
     /// The part of `lost` that was owed to the messages' own senders. 0 until the run is over.
     #[serde(default)]
     pub lost_own: u64,
+    /// The part of `lost` after which nothing more that it was owed reached the receiver: the target had not come so
+    /// far yet, or had given up. `lost = lost_tail + lost_gap + never_accepted`, all three 0 until the run is over.
+    pub lost_tail: u64,
+    /// The part of `lost` after which something later did reach the receiver: the copy was left out.
+    pub lost_gap: u64,
+    /// The part of `lost` of messages that reached none of those they were owed to.
+    pub never_accepted: u64,
+    /// The part of `lost_gap` that was sent within a second of its receiver's join, before anything had reached it.
+    pub lost_after_join: u64,
     /// Owed, not yet received, and not yet given up (0 once the ledger is closed).
     pub outstanding: u64,
     /// Further copies of a message that had already arrived.
@@ -211,6 +221,7 @@ impl Ledger {
         self.apply(&mut [], At(i64::MAX), arrived);
         self.counts.foreign += std::mem::take(&mut self.held).len() as u64;
         self.unsettled.clear();
+        let lost = self.lost();
         let mut unknown = 0;
         for (id, room) in self.rooms.iter_mut().enumerate() {
             let own = |message: &Message| {
@@ -224,6 +235,7 @@ impl Ledger {
         self.counts.owed = self.counts.owed.saturating_sub(unknown);
         let missing = self.counts().outstanding;
         self.counts.lost += missing;
+        lost.part(missing, &mut self.counts);
         self.counts.lost_own = self.rooms.iter().map(Room::own_missing).sum();
         self.counts()
     }
@@ -325,15 +337,18 @@ impl Ledger {
             if at > ripe || waiting.contains(&member) {
                 return true;
             }
-            let mut is_sender = false;
+            let is_sender = seats.of(member).iter().any(|seat| seat.last_sent.is_some());
+            let is_forgotten = rules.echo || !is_sender;
             for seat in seats.of(member) {
-                is_sender |= seat.last_sent.is_some();
                 if std::mem::take(&mut seat.is_awaited) {
                     let room = room_of(rooms, seat.room);
                     room.awaited = room.awaited.saturating_sub(1);
                 }
+                if is_forgotten {
+                    room_of(rooms, seat.room).silences.add(seat.silences(rules.settle_ns));
+                }
             }
-            if rules.echo || !is_sender {
+            if is_forgotten {
                 seats.remove(member);
             }
             false
@@ -398,6 +413,7 @@ impl Ledger {
             count_duplicate(counts, room);
             return Ok(());
         }
+        seat.heard(stay, message.started);
         room.arrived(copy.number, copy.member);
         let reordered = u64::from(seat.overtaken(copy.number, message.sender, room));
         counts.reordered += reordered;

@@ -164,6 +164,9 @@ pub(crate) fn expect(summary: &mut Summary, naming: &Naming) -> bool {
     is_decisive
 }
 
+/// Client errors (4xx) that nobody asked for are told of from so many on, and from this share of all.
+const REFUSALS: (u64, f64) = (3, 0.005);
+
 impl Verdict {
     fn fail(&mut self, reason: String) {
         self.result = Conclusion::Fail;
@@ -255,7 +258,7 @@ fn why_lost(counts: &Counts) -> Option<String> {
     if lost < owed {
         let why = "every lost copy was the sender's own: if the target sends to everybody but the sender \
                    (`socket.to(room).emit`), set `delivery: { echo: false }`";
-        return (lost == lost_own).then(|| why.to_owned());
+        return if lost == lost_own { Some(why.to_owned()) } else { where_lost(counts) };
     }
     let why = match (leaked, settling + foreign) {
         (0, 0) => {
@@ -272,6 +275,31 @@ fn why_lost(counts: &Counts) -> Option<String> {
         }
     };
     Some(why.to_owned())
+}
+
+/// Where most of the lost copies were, which says what to look at.
+fn where_lost(counts: &Counts) -> Option<String> {
+    let Counts { lost, lost_tail, lost_gap, never_accepted, lost_after_join, .. } = *counts;
+    let is_most = |part: u64| 2 * part >= lost;
+    let (part, why) = if is_most(lost_after_join) {
+        let why = "sent within a second of the receiver's join, before anything reached it: a target may say that \
+                   somebody is in before it is so; `settle: 1` (`delivery`) leaves that second out";
+        (lost_after_join, why)
+    } else if is_most(lost_tail) {
+        let why = "the last ones their receivers were owed, and nothing came after them: a backlog or a dead target; a \
+                   longer `drain` (`delivery`) tells whether they were only late";
+        (lost_tail, why)
+    } else if is_most(never_accepted) {
+        let why = "of messages that reached nobody: the target never read them, or dropped them before it sent a copy";
+        (never_accepted, why)
+    } else if is_most(lost_gap) {
+        let why = "left out between others that arrived: does the target drop copies when a client's queue is full?";
+        (lost_gap, why)
+    } else {
+        return None;
+    };
+    let were = if part == 1 { "was" } else { "were" };
+    Some(format!("{} of {} lost copies {were} {why}", count(part), count(lost)))
 }
 
 fn judge_users(summary: &Summary, limited: &[Subject], naming: &Naming, verdict: &mut Verdict) {
@@ -292,16 +320,33 @@ fn judge_users(summary: &Summary, limited: &[Subject], naming: &Naming, verdict:
         let failed = format!("{} of {} failed", count(users.failed), counted(users.started, "user"));
         verdict.fail(format!("{failed} ({}){}", percent(users.failed, users.started), because(summary)));
     }
-    let refused: u64 =
-        summary.http_codes.iter().filter(|(code, _)| **code >= 500).map(|(_, count)| count).sum();
     let is_judged = summary.statuses.fail_on != FailOnStatus::All || are_all_errors(summary);
-    if refused > 0 && !is_judged {
-        let all = summary.http_codes.values().sum();
-        let (were, share) = (of(refused, all, "HTTP responses"), percent(refused, all));
+    if !is_judged {
+        verdict.hints.extend(hint_statuses(summary, naming));
+    }
+}
+
+/// Error statuses that fail no run and are worth a word: the fast answers of a target that refuses look good otherwise.
+fn hint_statuses(summary: &Summary, naming: &Naming) -> Vec<String> {
+    let all: u64 = summary.http_codes.values().sum();
+    let answered =
+        |codes: std::ops::Range<u16>| summary.http_codes.range(codes).map(|(_, times)| times).sum::<u64>();
+    let unasked = answered(400..500).saturating_sub(summary.statuses.expected);
+    let mut hints = Vec::new();
+    let mut hint = |times: u64, what: &str| {
+        let (were, share) = (of(times, all, "HTTP responses"), percent(times, all));
         let counts = naming.status_counts;
         let how = format!("they fail a run by a threshold on `{counts}.<code>` or by `--fail-on-status any`");
-        verdict.hints.push(format!("{were} server errors ({share}); {how}"));
+        hints.push(format!("{were} {what} ({share}); {how}"));
+    };
+    let refused = answered(500..u16::MAX);
+    if refused > 0 {
+        hint(refused, "server errors");
     }
+    if unasked >= REFUSALS.0 && unasked as f64 >= REFUSALS.1 * all as f64 {
+        hint(unasked, "client errors");
+    }
+    hints
 }
 
 /// Whether all answers were errors that nobody asked for.

@@ -218,7 +218,22 @@ fn delivery(page: &mut Page, delivery: &Delivery) {
         owed.push(format!("{} outstanding", count(counts.outstanding)));
     }
     page.more(&items(&owed));
+    lost(page, counts);
     beside(page, counts);
+}
+
+/// Where the lost copies were.
+fn lost(page: &mut Page, counts: &Counts) {
+    let parts = [
+        (counts.lost_tail, "with nothing after them"),
+        (counts.lost_gap, "before others that arrived"),
+        (counts.never_accepted, "of messages that reached nobody"),
+    ];
+    let parts: Vec<_> =
+        parts.iter().filter(|(n, _)| *n > 0).map(|(n, place)| format!("{} {place}", count(*n))).collect();
+    if !parts.is_empty() {
+        page.more(&format!("lost: {}", items(&parts)));
+    }
 }
 
 /// Counts shown beside the owed copies: duplicates, out of order, leaked, …
@@ -265,7 +280,13 @@ fn traffic(page: &mut Page, run: &Summary) {
         );
     }
     if traffic.http_requests > 0 {
-        let codes: Vec<_> = run.http_codes.iter().map(|(code, n)| format!("{code}: {}", count(*n))).collect();
+        let all: u64 = run.http_codes.values().sum();
+        let codes = run.http_codes.iter().map(|(code, n)| match code {
+            // A few errors among many answers are overlooked without their share.
+            400.. if *n < all => format!("{code}: {} ({})", count(*n), share(*n, all)),
+            _ => format!("{code}: {}", count(*n)),
+        });
+        let codes: Vec<_> = codes.collect();
         let codes = if codes.is_empty() { "no response".to_string() } else { codes.join(", ") };
         page.entry(
             "http",

@@ -75,6 +75,9 @@ pub fn text(diagnosis: &Diagnosis, width: usize, colour: bool) -> String {
     for (at, symptom) in symptoms.iter().enumerate() {
         let label = if at == 0 { "noticed" } else { "" };
         page.entry(label, Tone::Faint, &noticed(symptom));
+        if let Some(hint) = &symptom.hint {
+            page.more(&format!("hint: {hint}"));
+        }
     }
     let ruled_out = diagnosis.ruled_out.iter().filter(|rule| !rule.is_unmeasured);
     for (at, rule) in ruled_out.take(RULED_OUT).enumerate() {

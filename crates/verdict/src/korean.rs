@@ -10,7 +10,7 @@ mod remedies;
 
 use std::sync::OnceLock;
 
-/// A sentence with `{}` for its holes, and its Korean with `{1}` for the first of them.
+/// A sentence with `{}` for its holes, or `{#}` where only a number fits, and its Korean with `{1}` for the first hole.
 type Entry = (&'static str, &'static str);
 
 /// The Korean of a sentence of a diagnosis; None: it is in no catalogue.
@@ -20,15 +20,21 @@ pub fn korean(sentence: &str) -> Option<String> {
     let entries = SORTED.get_or_init(|| {
         let mut all: Vec<Entry> =
             [causes::ENTRIES, remedies::ENTRIES, evidence::ENTRIES].into_iter().flatten().copied().collect();
-        all.sort_by_key(|(english, _)| std::cmp::Reverse(english.replace("{}", "").len()));
+        all.sort_by_key(|(english, _)| std::cmp::Reverse(plain(english).replace("{}", "").len()));
         all
     });
     entries.iter().find_map(|(english, korean)| Some(filled(korean, &holes(english, sentence)?)))
 }
 
+/// The sentence with all its holes alike.
+fn plain(english: &str) -> String {
+    english.replace("{#}", "{}")
+}
+
 /// What stands in the holes; None: the sentence is another one.
 fn holes<'s>(english: &str, sentence: &'s str) -> Option<Vec<&'s str>> {
-    let mut pieces = english.split("{}");
+    let alike = plain(english);
+    let mut pieces = alike.split("{}");
     let mut rest = sentence.strip_prefix(pieces.next()?)?;
     let mut holes = Vec::new();
     let mut pieces = pieces.peekable();
@@ -36,7 +42,10 @@ fn holes<'s>(english: &str, sentence: &'s str) -> Option<Vec<&'s str>> {
         // The last piece is the end, wherever it stands before; a hole is never empty.
         let at = match pieces.peek() {
             None => rest.len().checked_sub(piece.len()).filter(|_| rest.ends_with(piece))?,
-            Some(_) => rest.get(1..).and_then(|more| more.find(piece)).map(|at| at + 1)?,
+            Some(_) => {
+                let first = rest.chars().next()?.len_utf8();
+                rest[first..].find(piece).map(|at| at + first)?
+            }
         };
         if at == 0 {
             return None;
@@ -45,16 +54,25 @@ fn holes<'s>(english: &str, sentence: &'s str) -> Option<Vec<&'s str>> {
         holes.push(hole);
         rest = &more[piece.len()..];
     }
-    rest.is_empty().then_some(holes)
+    let is_number = |hole: &str| hole.chars().all(|char| char.is_ascii_digit() || ".,".contains(char));
+    let fits = english.split('{').skip(1).filter(|after| after.starts_with(['}', '#']));
+    let fits = fits.zip(&holes).all(|(after, hole)| after.starts_with('}') || is_number(hole));
+    (rest.is_empty() && fits).then_some(holes)
 }
 
 fn filled(korean: &str, holes: &[&str]) -> String {
     let mut text = korean.to_owned();
     for (number, hole) in (1..).zip(holes) {
-        let inner = self::korean(hole).unwrap_or_else(|| (*hole).to_owned());
+        let inner = self::korean(hole).or_else(|| listed(hole)).unwrap_or_else(|| (*hole).to_owned());
         text = text.replace(&format!("{{{number}}}"), &inner);
     }
     text
+}
+
+/// The parts of a list; None: one of them is in no catalogue.
+fn listed(list: &str) -> Option<String> {
+    let parts: Option<Vec<String>> = list.split(", ").map(self::korean).collect();
+    Some(parts?.join(", "))
 }
 
 #[cfg(test)]
@@ -72,6 +90,12 @@ mod tests {
             ("p95 of answers rose from 24 to 1,640 ms", Some("응답 p95가 24에서 1,640 ms로 증가")),
             ("the machine's CPU was not measured", Some("장비의 CPU는 측정하지 않음")),
             ("target.threads went from 10.00 to 90.00", Some("target.threads: 10.00 → 90.00")),
+            (
+                "3 copies never arrived: 1 with nothing after them, 2 of messages that reached nobody",
+                Some(
+                    "사본 3개가 끝내 도착하지 않음: 뒤에 온 것이 없는 사본 1개, 아무에게도 가지 않은 메시지의 사본 2개",
+                ),
+            ),
             ("something of a later version", None),
             ("", None),
         ] {
@@ -84,7 +108,7 @@ mod tests {
         let all = [causes::ENTRIES, remedies::ENTRIES, evidence::ENTRIES].concat();
         for (at, (english, korean)) in all.iter().enumerate() {
             assert!(all[..at].iter().all(|(other, _)| other != english), "{english}");
-            for number in 1..=english.matches("{}").count() {
+            for number in 1..=plain(english).matches("{}").count() {
                 assert!(korean.contains(&format!("{{{number}}}")), "{korean}");
             }
         }

@@ -51,6 +51,11 @@ impl Timeline {
         self.seconds.len()
     }
 
+    /// How long each second was (s): the last one is cut short.
+    pub fn spans(&self) -> &[f64] {
+        &self.seconds
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.seconds.is_empty()

@@ -49,6 +49,9 @@ export interface Quantiles {
 
 export interface Delivery extends DeliveryCounts {
   lost_own?: number;
+  lost_tail?: number;
+  lost_gap?: number;
+  never_accepted?: number;
   outstanding?: number;
   unknown?: number;
   settling?: number;

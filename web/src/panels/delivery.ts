@@ -132,16 +132,16 @@ function rowsOf({ run, view }: Context): Row[] {
     const part = fate === 'messages' || fate === 'owed' || owed === 0 ? null : window / owed;
     return { label: t[fate], window, share: part, total, wrong: WRONG.includes(fate) && (total > 0 || window > 0) };
   });
-  const own = summary?.lost_own ?? 0;
-  if (own > 0) {
-    rows.splice(FATES.indexOf('lost') + 1, 0, {
-      label: `– ${t.lostOwn}`,
-      window: Number.NaN,
-      share: null,
-      total: own,
-      wrong: true,
-    });
-  }
+  const parts: [string, number | undefined][] = [
+    [t.lostTail, summary?.lost_tail],
+    [t.lostGap, summary?.lost_gap],
+    [t.neverAccepted, summary?.never_accepted],
+    [t.lostOwn, summary?.lost_own],
+  ];
+  const known = parts.flatMap(([label, total = 0]) =>
+    total > 0 ? [{ label: `– ${label}`, window: Number.NaN, share: null, total, wrong: true }] : [],
+  );
+  rows.splice(FATES.indexOf('lost') + 1, 0, ...known);
   return rows;
 }
 

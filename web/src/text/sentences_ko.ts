@@ -185,6 +185,22 @@ const HINTS: Entry[] = [
     '유실된 사본은 모두 보낸 사람 자신의 것입니다. 대상이 보낸 사람을 빼고 보낸다면(`socket.to(room).emit`) `delivery: { echo: false }`로 설정하세요',
   ],
   [
+    "{n} of {all} lost copies [was|were] sent within a second of the receiver's join, before anything reached it: a target may say that somebody is in before it is so; `settle: 1` (`delivery`) leaves that second out",
+    '유실된 사본 {all}개 중 {n}개는 수신자가 입장한 뒤 1초 안에, 아무것도 받기 전에 보낸 것입니다. 대상이 실제로 입장시키기 전에 입장했다고 답할 수 있습니다. `settle: 1`(`delivery`)로 두면 그 1초는 빼고 셉니다',
+  ],
+  [
+    '{n} of {all} lost copies [was|were] the last ones their receivers were owed, and nothing came after them: a backlog or a dead target; a longer `drain` (`delivery`) tells whether they were only late',
+    '유실된 사본 {all}개 중 {n}개는 수신자가 마지막으로 받아야 할 것이었고 그 뒤로 아무것도 오지 않았습니다. 밀린 사본이 많거나 대상이 죽었습니다. `drain`(`delivery`)을 늘리면 늦었을 뿐인지 알 수 있습니다',
+  ],
+  [
+    '{n} of {all} lost copies [was|were] of messages that reached nobody: the target never read them, or dropped them before it sent a copy',
+    '유실된 사본 {all}개 중 {n}개는 아무에게도 닿지 않은 메시지의 것입니다. 대상이 읽지 않았거나 사본을 보내기 전에 버렸습니다',
+  ],
+  [
+    "{n} of {all} lost copies [was|were] left out between others that arrived: does the target drop copies when a client's queue is full?",
+    '유실된 사본 {all}개 중 {n}개는 도착한 다른 사본들 사이에서 빠졌습니다. 클라이언트의 큐가 가득 차면 대상이 사본을 버리는지 확인하세요',
+  ],
+  [
     "nobody received a message with a stamp: does the target send on what this event or destination brings, with its text, and is the script's `room` the room users really join? A `match` in `acknowledge` shows what it answers",
     '스탬프가 있는 메시지를 받은 사용자가 없습니다. 대상이 이 이벤트나 목적지로 온 내용을 그대로 다시 보내는지, 스크립트의 `room`이 사용자가 실제로 들어가는 방인지 확인하세요. `acknowledge`의 `match`로 대상의 응답을 볼 수 있습니다',
   ],
@@ -199,6 +215,10 @@ const HINTS: Entry[] = [
   [
     '{n} of {all} HTTP responses [was|were] server errors ({share}); they fail a run by a threshold on `{metric}.<code>` or by `--fail-on-status any`',
     'HTTP 응답 {all}개 중 {n}개가 서버 오류였습니다({share}). `{metric}.<code>` 임계값이나 `--fail-on-status any`를 쓰면 실행이 실패합니다',
+  ],
+  [
+    '{n} of {all} HTTP responses [was|were] client errors ({share}); they fail a run by a threshold on `{metric}.<code>` or by `--fail-on-status any`',
+    'HTTP 응답 {all}개 중 {n}개가 클라이언트 오류였습니다({share}). `{metric}.<code>` 임계값이나 `--fail-on-status any`를 쓰면 실행이 실패합니다',
   ],
   [
     'check the path and the credentials; to ask for such a status: `expect: { statusCode: 404 }`, a threshold on `{metric}.404`, or `--fail-on-status never`',

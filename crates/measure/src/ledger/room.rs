@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 
 use super::Sent;
 use super::fates::RoomCounts;
+use super::lost::Silences;
 use crate::at::At;
 
 /// No message.
@@ -74,6 +75,8 @@ pub(super) struct Room {
     begins: Vec<At>,
     /// The last owed instant of every ended stay.
     ends: Vec<At>,
+    /// What members that are gone for good did not hear.
+    pub(super) silences: Silences,
     /// How many ended stays there are when it is worth looking which of them have become of no account.
     sift_at: usize,
     /// The judged messages in the order of their sending. None until a member resumes here: most rooms never need it.
@@ -259,6 +262,7 @@ impl Room {
         self.ends.drain(..over);
         // At least as many began by then; which of them are taken away makes no difference to any later rank.
         self.begins.drain(..over);
+        self.silences.forget(until);
         self.sift_at = 2 * self.ends.len();
     }
 
@@ -271,6 +275,17 @@ impl Room {
     /// Where the message of this number is, or will be; None when it is forgotten.
     fn place(&self, number: u32) -> Option<usize> {
         number.checked_sub(self.first).map(|at| at as usize)
+    }
+
+    /// The messages that were acknowledged and are owed copies that have not come, with how many came. `own` says how
+    /// many of a message's copies its sender would be owed.
+    pub(super) fn missed(&self, own: impl Fn(&Message) -> u64) -> impl Iterator<Item = (&Message, u64, u64)> {
+        let judged = self.messages.iter().filter(|m| m.state == State::Acked && m.is_judged);
+        judged.filter_map(move |message| {
+            let come = u64::from(message.arrived);
+            let missing = self.owed_at(message.started).saturating_sub(own(message) + come);
+            (missing > 0).then_some((message, missing, come))
+        })
     }
 
     /// Owed copies of unacknowledged messages that have not come. `own` says how many of a message's copies its sender

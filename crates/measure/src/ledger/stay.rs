@@ -23,12 +23,14 @@
 //! ```
 
 use super::bitmap::Bitmap;
+use super::lost::{SOON_NS, Silence};
 use super::room::Room;
 use crate::at::At;
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
 const OPEN: At = At(i64::MAX);
+const NEVER: At = At(i64::MIN);
 
 /// A membership of one member in one room.
 struct Stay {
@@ -43,6 +45,9 @@ struct Stay {
     left: At,
     /// OPEN until the connection is closed.
     gone: At,
+    /// When the first message was sent that reached it, of those owed to it: OPEN before, and [`NEVER`] of a stay that
+    /// resumes another, which was no join.
+    first_heard: At,
 }
 
 impl Stay {
@@ -75,6 +80,8 @@ pub(super) struct Seat {
     high: u32,
     /// The member's own last message in the room.
     pub(super) last_sent: Option<u32>,
+    /// When the last message was sent that reached it, of those owed to it.
+    last_heard: At,
     /// The pass over the receipts in which this seat has to wait.
     pub(super) blocked: u32,
     /// The last stay was interrupted, and its member may yet come back to resume it.
@@ -94,7 +101,17 @@ pub(super) struct Begun {
 impl Seat {
     pub(super) fn new(room: u32) -> Seat {
         let (stays, seen) = (Vec::new(), Bitmap::default());
-        Seat { room, stays, seen, high: 0, last_sent: None, blocked: 0, is_awaited: false, ahead: None }
+        Seat {
+            room,
+            stays,
+            seen,
+            high: 0,
+            last_sent: None,
+            last_heard: NEVER,
+            blocked: 0,
+            is_awaited: false,
+            ahead: None,
+        }
     }
 
     /// Whether the member is in now.
@@ -105,7 +122,8 @@ impl Seat {
     /// The member asked to be let in.
     pub(super) fn ask(&mut self, at: At) {
         if !self.is_open() && !self.stays.last().is_some_and(Stay::is_asked_for) {
-            self.push(Stay { asked: at, joined: OPEN, owed_from: OPEN, left: at, gone: OPEN });
+            let (joined, owed_from, gone, first_heard) = (OPEN, OPEN, OPEN, OPEN);
+            self.push(Stay { asked: at, joined, owed_from, left: at, gone, first_heard });
         }
     }
 
@@ -122,7 +140,8 @@ impl Seat {
             None => at.plus(settle),
         };
         let asked = asked.map_or(at, |stay| stay.asked);
-        self.push(Stay { asked, joined: at, owed_from, left: OPEN, gone: OPEN });
+        let first_heard = if resumed { NEVER } else { OPEN };
+        self.push(Stay { asked, joined: at, owed_from, left: OPEN, gone: OPEN, first_heard });
         Some(Begun { owed_from, resumed })
     }
 
@@ -196,6 +215,27 @@ impl Seat {
     pub(super) fn replayed(&self, stay: usize, started: At, at: At) -> bool {
         let stay = self.stays[..=stay].iter().rposition(|stay| stay.joined <= started).unwrap_or(stay);
         at > self.stays[stay].gone || self.stays[stay + 1..].iter().any(|later| at >= later.joined)
+    }
+
+    /// Notes when a message was sent that reached it and was owed to this stay.
+    pub(super) fn heard(&mut self, stay: usize, started: At) {
+        self.last_heard = self.last_heard.max(started);
+        let first = &mut self.stays[stay].first_heard;
+        *first = (*first).min(started);
+    }
+
+    /// Of each stay the sending instants it was owed and heard nothing of: those after all that reached the member, and
+    /// those soon after the join and before all that reached the stay. Nothing of either was received.
+    pub(super) fn silences(&self, settle: i64) -> impl Iterator<Item = Silence> + '_ {
+        self.stays.iter().filter(|stay| stay.is_confirmed()).map(move |stay| {
+            let (from, to) = stay.owed(settle).into_inner();
+            let after_join = match stay.first_heard {
+                // Where nothing came at all, no join was too early.
+                OPEN | NEVER => None,
+                first => Some((from, first.plus(-1).min(stay.joined.plus(SOON_NS)).min(to))),
+            };
+            Silence { tail: (from.max(self.last_heard.plus(1)), to), after_join }
+        })
     }
 
     /// Notes the first copy of a message, already in `seen`. True when a later message of the same sender was there

@@ -64,8 +64,21 @@ fn batch(events: &[Event]) -> Batch {
 fn check_with(rules: Rules, events: &[Event], expected: Counts) {
     let mut ledger = Ledger::new(rules);
     ledger.apply(&mut [batch(events)], At(100_000 * MS), |_| {});
-    assert_eq!(ledger.close(At(100_000 * MS), |_| {}), expected);
-    assert_eq!(ledger.close(At(100_000 * MS), |_| {}), expected, "closing again changes nothing");
+    let counted = ledger.close(At(100_000 * MS), |_| {});
+    assert_eq!(ledger.close(At(100_000 * MS), |_| {}), counted, "closing again changes nothing");
+    assert_eq!(counted.lost, counted.lost_tail + counted.lost_gap + counted.never_accepted);
+    let [lost_tail, lost_gap, never_accepted, lost_after_join] = [0; 4];
+    assert_eq!(Counts { lost_tail, lost_gap, never_accepted, lost_after_join, ..counted }, expected);
+}
+
+/// At the end of what its receiver heard, in the middle, of messages that reached nobody, soon after a join.
+#[track_caller]
+fn check_lost(events: &[Event], expected: [u64; 4]) {
+    let mut ledger = Ledger::new(RULES);
+    ledger.apply(&mut [batch(events)], At(100_000 * MS), |_| {});
+    let counts = ledger.close(At(100_000 * MS), |_| {});
+    let lost = [counts.lost_tail, counts.lost_gap, counts.never_accepted, counts.lost_after_join];
+    assert_eq!(lost, expected, "{counts:?}");
 }
 
 #[track_caller]
@@ -102,6 +115,57 @@ fn what_never_comes_is_lost() {
     check(
         &[Join(1, 0), Join(2, 0), Send(1, 0, 500, 500), Get(1, 0, 510)],
         Counts { owed: 2, delivered: 1, lost: 1, ..counts() },
+    );
+}
+
+#[test]
+fn a_lost_copy_is_at_the_end_of_what_its_receiver_heard_or_in_the_middle_or_of_a_message_nobody_got() {
+    let sent = [Join(1, 0), Join(2, 0), Send(1, 0, 500, 500), Send(1, 1, 600, 600), Send(1, 2, 700, 700)];
+    let with = |more: &[Event]| [&sent[..], more].concat();
+    let heard_all = [Get(1, 0, 510), Get(1, 1, 610), Get(1, 2, 710)];
+    let and = |more: &[Event]| with(&[&heard_all[..], more].concat());
+    check_lost(&and(&[Get(2, 0, 510)]), [2, 0, 0, 0]);
+    check_lost(&and(&[Get(2, 0, 510), Get(2, 2, 710)]), [0, 1, 0, 0]);
+    check_lost(&and(&[]), [3, 0, 0, 0]);
+    check_lost(&with(&[Get(1, 0, 510), Get(2, 0, 510)]), [0, 0, 4, 0]);
+    check_lost(&with(&[Get(1, 0, 510), Get(2, 2, 710)]), [1, 1, 2, 1]);
+    // A copy that was late is one that came.
+    check_lost(&and(&[Get(2, 0, 510), Get(2, 2, 60_000)]), [0, 1, 0, 0]);
+}
+
+#[test]
+fn a_member_that_came_back_was_left_out_of_what_it_missed_before() {
+    let stays = [Join(1, 0), Join(2, 0), Leave(2, 800), Gone(2, 900), Join(2, 1000)];
+    let sent = [Send(1, 0, 500, 500), Get(1, 0, 510), Send(1, 1, 2000, 2000), Get(1, 1, 2010)];
+    let all = |more: &[Event]| [&stays[..], &sent[..], more].concat();
+    check_lost(&all(&[Get(2, 1, 2010)]), [0, 1, 0, 0]);
+    check_lost(&all(&[]), [2, 0, 0, 0]);
+}
+
+#[test]
+fn what_is_lost_within_a_second_of_a_join_and_before_anything_came_follows_the_join() {
+    let sent = |at: i64| [Join(1, 0), Join(2, 0), Send(1, 0, at, at), Get(1, 0, at + 10)];
+    let later = [Send(1, 1, 5000, 5000), Get(1, 1, 5010), Get(2, 1, 5010)];
+    let with = |at: i64, more: &[Event]| [&sent(at)[..], more].concat();
+    check_lost(&with(1000, &later), [0, 1, 0, 1]);
+    check_lost(&with(1001, &later), [0, 1, 0, 0]);
+    // One that never heard anything did not join too early.
+    check_lost(&with(1000, &[]), [1, 0, 0, 0]);
+    let before = [Send(1, 1, 400, 400), Get(1, 1, 410), Get(2, 1, 410)];
+    check_lost(
+        &with(
+            500,
+            &[
+                &before[..],
+                &later.map(|event| match event {
+                    Send(..) => Send(1, 2, 5000, 5000),
+                    Get(member, _, at) => Get(member, 2, at),
+                    other => other,
+                }),
+            ]
+            .concat(),
+        ),
+        [0, 1, 0, 0],
     );
 }
 
@@ -291,7 +355,10 @@ fn what_is_owed_of_an_interruption_counts_from_the_resumption_on_and_its_copies_
     assert_eq!(apply(&mut ledger, &events, 9_000), Counts { messages: 4, ..seen });
     let seen = Counts { messages: 4, owed: 4, outstanding: 2, ..seen };
     assert_eq!(apply(&mut ledger, &[Resume(1, 9_500)], 10_000), seen);
-    assert_eq!(ledger.close(At(10_000 * MS), |_| {}), Counts { outstanding: 0, lost: 2, ..seen });
+    assert_eq!(
+        ledger.close(At(10_000 * MS), |_| {}),
+        Counts { outstanding: 0, lost: 2, never_accepted: 2, ..seen }
+    );
     let replays: Vec<_> = arrivals.iter().map(|a| (a.latency_ns, a.replayed)).collect();
     assert_eq!(replays, [(10 * MS, false), (5_000 * MS, true)]);
 }

@@ -156,9 +156,50 @@ fn reference(h: &History) -> (Counts, Vec<Arrival>) {
             if !came {
                 *if acked { &mut c.lost } else { &mut c.unknown } += 1;
             }
+            if !came && acked {
+                where_lost(h, &owed, member, message, &mut c);
+            }
         }
     }
     (c, arrivals)
+}
+
+/// Whether nothing came of a message, nothing after it to this member, or nothing before it since the member joined.
+fn where_lost(
+    h: &History,
+    owed: &impl Fn(u32, &Message) -> Option<Stay>,
+    member: u32,
+    message: &Message,
+    c: &mut Counts,
+) {
+    let reached = |member: u32, m: &Message| {
+        let mut copies = h.copies.iter();
+        owed(member, m).is_some()
+            && copies.any(|copy| (copy.member, copy.room, copy.number) == (member, m.room, m.number))
+    };
+    if !(0..h.members).any(|member| reached(member, message)) {
+        c.never_accepted += 1;
+        return;
+    }
+    let here = || h.messages.iter().filter(|m| m.room == message.room && reached(member, m));
+    if here().all(|m| m.started < message.started) {
+        c.lost_tail += 1;
+        return;
+    }
+    c.lost_gap += 1;
+    let stays: Vec<Stay> =
+        h.stays.iter().filter(|s| s.member == member && s.room == message.room).copied().collect();
+    let settle = h.rules.settle_ns / MS;
+    let begins = stays.chunk_by(|before, next| next.takes_up(before)).map(|chain| chain[0]);
+    // What comes after the first stay of a chain is owed because that one was interrupted, not because somebody joined.
+    let first_of = |at: i64| {
+        begins.clone().find(|s| s.joined + settle <= at && at <= s.last_owed(settle)).map(|s| s.joined)
+    };
+    if let Some(joined) = first_of(message.started) {
+        let mut of_stay = here().filter(|m| first_of(m.started) == Some(joined)).peekable();
+        let is_early = of_stay.peek().is_some() && of_stay.all(|m| m.started > message.started);
+        c.lost_after_join += u64::from(is_early);
+    }
 }
 
 /// Feeds the history to a ledger in batches cut at `cuts`, members spread over `shards`. Some batches come too early,

@@ -70,6 +70,15 @@ fn some_server_errors_are_hinted_at() {
 }
 
 #[test]
+fn client_errors_that_nobody_asked_for_are_hinted_at() {
+    let summary = answered(header(), &[200, 429], 0);
+    let hint = "3 of 6 HTTP responses were client errors (50.0 %); they fail a run by a threshold on \
+                `statuses.codes.<code>` or by `--fail-on-status any`";
+    assert_eq!(summary.verdict.hints, [hint]);
+    assert_eq!(answered(header(), &[200, 429], 1).verdict.hints, [""; 0], "all of them were expected");
+}
+
+#[test]
 fn a_hop_is_no_answer() {
     let summary = run_with(header(), 1, |recorder, second| {
         recorder.hop(OperationId(0), 302, 1000, At(0));

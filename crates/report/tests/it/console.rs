@@ -91,13 +91,15 @@ fn a_failed_run_names_every_reason_and_shows_every_section() {
     delivery    98.4 % of 200,000 expected deliveries of 2,000 messages received
                 196,900 delivered · 61 late (after 1,000 ms) · 20 replayed ·
                 3,012 lost (1.5 %) · 7 outstanding
+                lost: 2,500 with nothing after them ·
+                412 before others that arrived · 100 of messages that reached nobody
                 31 duplicates · 12 out of order · 3 leaked ·
                 99 unknown (send not acknowledged) ·
                 40 ignored (near a join or leave) · 2 of other runs ·
                 1 with a negative latency
 
     messages    2,100 out (83.0/s) · 202,100 in (7,988/s) · 312 kB out, 38.4 MB in
-    http        300 requests (11.9/s) · 200: 300, 429: 4 · 96.0 kB in
+    http        300 requests (11.9/s) · 200: 300, 429: 4 (1.3 %) · 96.0 kB in
 
     latency (ms)                     count    p50    p90    p95    p99  p99.9    max
     end to end (delivery)          196,961   1.20   2.40   3.00   4.80   9.60   14.4

@@ -26,6 +26,18 @@ pub(super) const ENTRIES: &[Entry] = &[
         "실행 {1}초에 대상이 죽었고, 그 뒤로 아무 응답도 없었습니다.",
     ),
     (
+        "The target died {} s into the run, or what leads to it.",
+        "실행 {1}초에 대상이나 대상으로 가는 길이 죽었습니다.",
+    ),
+    (
+        "One thread of the target did all the work, and it was full, held by {}.",
+        "대상의 스레드 하나가 모든 일을 했고 가득 찼습니다. 붙들고 있는 것은 {1}입니다.",
+    ),
+    (
+        "The target's event loop was blocked: by {}, and everybody else waits.",
+        "대상의 이벤트 루프가 막혔습니다. 막은 것은 {1}이고 나머지는 모두 기다립니다.",
+    ),
+    (
         "The target was slow while it was idle: it waited for something else.",
         "대상은 한가한데 느렸습니다. 다른 무언가를 기다렸습니다.",
     ),

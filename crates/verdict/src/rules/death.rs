@@ -2,12 +2,14 @@
 
 use super::{Ruling, evidence, unmeasured};
 use crate::case::Case;
-use crate::diagnosis::{Confidence, Finding};
+use crate::diagnosis::{Confidence, Evidence, Finding};
 use crate::remedy::remedy;
+use crate::story::{Symptom, SymptomKind};
 
 pub(super) fn judge(case: &Case<'_>) -> Ruling {
+    let seen = case.story.symptoms.iter().find(|symptom| symptom.kind == SymptomKind::Died);
     if !case.has("target.processes") {
-        return unmeasured("the target's processes");
+        return seen.map_or_else(|| unmeasured("the target's processes"), from_afar);
     }
     let (Some(ended), began) =
         (case.total("target.ended").filter(|ended| *ended > 0.0), case.total("target.started"))
@@ -30,23 +32,27 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
         Some(began) if began > 0.0 => "The target's process ended and was started again.".to_owned(),
         _ => format!("The target died {onset_s} s into the run: nothing was answered after."),
     };
-    Ruling::Fires(Finding {
-        id: "death",
-        title,
-        confidence: Confidence::Certain,
-        onset_s,
-        evidence: found,
-        remedies: vec![
-            remedy(
-                "read the target's last lines and the kernel's (journalctl -u SERVICE -k, dmesg): they say what ended \
-                 it",
-                [3, 3, 3, 3, 1, 3, 3],
-            ),
-            remedy(
-                "have it restarted at once (systemd: Restart=always; pm2; a container's restart policy)",
-                [2, 3, 3, 3, 2, 3, 3],
-            ),
-            remedy("run two instances, so that one's death is not the service's", [2, 1, 2, 1, 3, 3, 2]),
-        ],
-    })
+    found.extend(seen.map(|symptom| evidence("connections.closed", symptom.text.clone())));
+    fires(title, Confidence::Certain, onset_s, found)
+}
+
+/// A death that only the load noticed: who watches nothing sees connections close, and no more answers.
+fn from_afar(seen: &Symptom) -> Ruling {
+    let title = format!("The target died {} s into the run, or what leads to it.", seen.onset_s);
+    fires(title, Confidence::Likely, seen.onset_s, vec![evidence("connections.closed", seen.text.clone())])
+}
+
+fn fires(title: String, confidence: Confidence, onset_s: usize, evidence: Vec<Evidence>) -> Ruling {
+    let remedies = vec![
+        remedy(
+            "read the target's last lines and the kernel's (journalctl -u SERVICE -k, dmesg): they say what ended it",
+            [3, 3, 3, 3, 1, 3, 3],
+        ),
+        remedy(
+            "have it restarted at once (systemd: Restart=always; pm2; a container's restart policy)",
+            [2, 3, 3, 3, 2, 3, 3],
+        ),
+        remedy("run two instances, so that one's death is not the service's", [2, 1, 2, 1, 3, 3, 2]),
+    ];
+    Ruling::Fires(Finding { id: "death", title, confidence, onset_s, evidence, remedies })
 }

@@ -5,8 +5,9 @@ use crate::korean::korean;
 use crate::timeline::Timeline;
 use serde_json::{Value as Json, json};
 use sonagi_measure::frame::{Buckets, Frame, Name, Value};
+use sonagi_measure::ledger::Counts;
 use sonagi_measure::metrics::{Kind, MetricStore, TagSet};
-use sonagi_measure::summary::Summary;
+use sonagi_measure::summary::{Delivery, ErrorSummary, Summary};
 use sonagi_measure::totals::{Header, Totals};
 
 /// A run under construction.
@@ -77,7 +78,12 @@ impl Made {
 
     /// Twenty answers a second that take this long (ms).
     pub(crate) fn latency(self, of: impl Fn(u32) -> f64) -> Made {
-        self.add("response_time", &[], Kind::Trend, |second| {
+        self.trend("response_time", of)
+    }
+
+    /// Twenty values a second of a trend.
+    pub(crate) fn trend(self, metric: &str, of: impl Fn(u32) -> f64) -> Made {
+        self.add(metric, &[], Kind::Trend, |second| {
             let mut buckets = Buckets::default();
             buckets.add(of(second), 20);
             Some(Value::Trend(buckets))
@@ -92,6 +98,26 @@ impl Made {
             buckets.add(slowest, 2);
             Some(Value::Trend(buckets))
         })
+    }
+
+    /// What the ledger came to.
+    pub(crate) fn delivery(mut self, counts: Counts) -> Made {
+        self.summary.delivery = Some(Delivery { counts, ..Delivery::default() });
+        self
+    }
+
+    /// A kind of failure.
+    pub(crate) fn error(mut self, code: &str, count: u64, first_at_s: f64) -> Made {
+        let (called, operation, example) = (String::new(), None, String::new());
+        self.summary.errors.push(ErrorSummary {
+            code: code.to_owned(),
+            called,
+            operation,
+            count,
+            first_at_s,
+            example,
+        });
+        self
     }
 
     /// Something that happened to the target, as run folders have it.
