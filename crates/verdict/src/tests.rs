@@ -25,6 +25,13 @@ fn latency_that_rose_is_told_from_noise() {
 }
 
 #[test]
+fn one_burst_in_flight_when_a_second_ends_is_no_backlog() {
+    let outstanding = |of: fn(u32) -> f64| Made::of(20).gauge("delivery.outstanding", of).diagnosis().story;
+    assert!(outstanding(|second| if second == 7 { 73.0 } else { 0.0 }).is_calm());
+    assert!(outstanding(|second| f64::from(second) * 15.0).has(crate::SymptomKind::Backlog));
+}
+
+#[test]
 fn a_tail_of_deliveries_is_noticed_however_steady_it_is() {
     let story = Made::of(20).delivered(250.0).diagnosis().story;
     assert!(story.has(crate::SymptomKind::Slow), "{story:?}");

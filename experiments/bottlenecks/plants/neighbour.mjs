@@ -5,7 +5,7 @@ import { pages } from '../lib/loads.mjs';
 const BURNER = 'for (;;);';
 
 export default {
-  about: 'processes of somebody else that burn CPU on the same machine, four for each core',
+  about: 'processes of somebody else that burn CPU on the same machine, four for each core (healthy: none)',
   expects: 'neighbour',
   sizes: { calibrate: { rate: 30 }, judge: { rate: 38 } },
   async start(started, { planted }) {

@@ -3,7 +3,7 @@ import { node } from '../stacks/node.mjs';
 import { pages } from '../lib/loads.mjs';
 
 export default {
-  about: 'a statement without its index: it reads 300,000 rows',
+  about: 'a statement without its index: it reads 300,000 rows (healthy: with the index)',
   expects: 'slow_query',
   sizes: { calibrate: { rate: 180 }, judge: { rate: 220 } },
   async start(started, { planted }) {

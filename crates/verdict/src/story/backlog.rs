@@ -118,12 +118,14 @@ fn piles_up(timeline: &Timeline, active: &[Option<f64>]) -> bool {
     arrived(2 * third..length) <= arrived(third..2 * third) * 1.05 && after > before * 1.3 + PILE
 }
 
-/// A level that grows for at least five seconds in a row, and to twice what it was.
+/// A level that grows for at least five seconds in a row, and to twice what it was. It may stand still in two of them:
+/// what is in flight when a second ends may be one burst, which is gone in the next.
 fn growth(level: &[Option<f64>]) -> Option<(usize, f64, f64)> {
     const ROWS: usize = 5;
     for start in 0..level.len().saturating_sub(ROWS) {
         let row: Vec<f64> = level[start..=start + ROWS].iter().flatten().copied().collect();
-        let rises = row.len() > ROWS && row.windows(2).all(|pair| pair[1] >= pair[0]);
+        let steps = |is: fn(f64, f64) -> bool| row.windows(2).filter(|pair| is(pair[0], pair[1])).count();
+        let rises = row.len() > ROWS && steps(|a, b| b >= a) == ROWS && steps(|a, b| b > a) >= ROWS - 2;
         if let (true, Some(first), Some(last)) = (rises, row.first(), row.last())
             && *last > GROWTH * first + PILE
         {
