@@ -4,11 +4,13 @@
 
 mod fixture;
 mod limits;
+mod machines;
 mod nginx;
 mod node;
 mod pages;
 mod postgres;
 mod processes;
 mod redis;
+mod relay;
 mod service;
 mod support;
