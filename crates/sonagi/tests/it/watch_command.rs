@@ -1,11 +1,13 @@
 //! `sonagi watch`: on a terminal's behalf, as JSON, and for another Sonagi.
 
-use crate::support::{Answer, Place, Running, Service};
+use crate::support::{Place, Running, Service};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use std::cell::Cell;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
 
 /// Nobody may see it.
 const TOKEN: &str = "planted-1";
@@ -14,7 +16,7 @@ const TOKEN: &str = "planted-1";
 const SCRIPT: &str = "
 config:
   target: http://127.0.0.1:9
-  phases: [{ duration: 4, arrivalRate: 1 }]
+  phases: [{ duration: 6, arrivalRate: 1 }]
 scenarios:
   - flow:
       - get: { url: /healthz }
@@ -24,9 +26,24 @@ fn port(service: &Service) -> &str {
     service.url.rsplit(':').next().unwrap()
 }
 
-fn lines(answer: &Answer) -> Vec<Value> {
-    assert_eq!(answer.code, Some(0), "{answer:?}");
-    answer.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+/// Its lines until there are enough; then Ctrl-C ends it.
+fn lines_until(mut command: Command, is_enough: impl Fn(&str) -> bool) -> Vec<String> {
+    let mut child = command.spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let mut said = Vec::new();
+    while !said.last().is_some_and(|line: &String| is_enough(line)) {
+        assert!(said.len() < 60, "{said:?}");
+        said.push(lines.next().expect("another line"));
+    }
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    assert!(child.wait().unwrap().success());
+    said
+}
+
+/// Its seconds until one is enough.
+fn seconds_until(command: Command, is_enough: impl Fn(&Value) -> bool) -> Vec<Value> {
+    let second = |line: &str| serde_json::from_str::<Value>(line).unwrap();
+    lines_until(command, |line| is_enough(&second(line))).iter().map(|line| second(line)).collect()
 }
 
 fn metrics(second: &Value) -> Vec<&str> {
@@ -52,16 +69,19 @@ fn ended(running: Running) {
 fn a_service_is_watched_without_a_load() {
     let place = Place::new();
     let service = Service::start(&place, &[]);
-    let answer = place.sonagi(&["watch", "--port", port(&service), "--for", "3s"]);
-    assert_eq!((answer.code, answer.out.lines().count()), (Some(0), 3), "{answer:?}");
-    let last = answer.out.lines().last().unwrap();
-    assert!(last.starts_with("0:03  target.processes 1 · target.cpu "), "{last}");
-    assert!(last.contains(" · host.cpu "), "{last}");
-
-    let seconds = lines(&place.sonagi(&["watch", "--port", port(&service), "--json", "--for", "2s"]));
+    let watch = ["watch", "--port", port(&service)];
+    let whole = |line: &str| {
+        let begins = line.split_once("  ").is_some_and(|(_, rest)| rest.starts_with("target.processes 1 · "));
+        begins && line.contains(" · target.cpu ") && line.contains(" · host.cpu ")
+    };
+    lines_until(place.command(&watch), whole);
+    let memory = |second: &Value| metrics(second).contains(&"target.memory");
+    let seconds = seconds_until(place.command(&[&watch[..], &["--json"]].concat()), memory);
     let numbers: Vec<_> = seconds.iter().map(|second| second["second"].as_u64().unwrap()).collect();
-    assert_eq!(numbers, [1, 2]);
-    assert!(metrics(&seconds[1]).contains(&"target.memory"), "{}", seconds[1]);
+    assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>());
+    let answer = place.sonagi(&[&watch[..], &["--for", "1s"]].concat());
+    assert_eq!((answer.code, answer.out.starts_with("0:01  ")), (Some(0), true), "{answer:?}");
+    assert_eq!(answer.out.lines().count(), 1, "{answer:?}");
 }
 
 #[test]
@@ -111,7 +131,14 @@ fn a_wrong_token_is_told_once() {
     let (running, address) = serving(&place, &service, "127.0.0.1:0");
     for token in ["#token=planted-2", "#token=planted-11", ""] {
         let watched = format!("sonagi:{address}{token}");
-        let seconds = lines(&place.sonagi(&["watch", "--watch", &watched, "--json", "--for", "3s"]));
+        let command = place.command(&["watch", "--watch", &watched, "--json"]);
+        // Two looks after the first that told of it.
+        let told = Cell::new(0);
+        let seconds = seconds_until(command, |second| {
+            let is_told = told.get() > 0 || second["notes"].as_array().is_some_and(|notes| !notes.is_empty());
+            told.set(told.get() + i32::from(is_told));
+            told.get() == 3
+        });
         let notes: Vec<&Value> = seconds.iter().flat_map(|it| it["notes"].as_array().unwrap()).collect();
         assert_eq!(notes.len(), 1, "{notes:?}");
         assert_eq!(notes[0]["text"], "it is not measured: it refuses the token, or wants one");
@@ -154,9 +181,9 @@ fn another_machine_is_watched_by_its_shell() {
     let ssh = place.write("ssh.sh", "#!/bin/sh\nfor last; do :; done\nexec sh -c \"$last\"\n");
     fs::set_permissions(&ssh, fs::Permissions::from_mode(0o755)).unwrap();
     let watched = format!("ssh:u@there.invalid/port:{}", port(&service));
-    let mut command = place.command(&["watch", "--watch", &watched, "--json", "--for", "3s"]);
+    let mut command = place.command(&["watch", "--watch", &watched, "--json"]);
     command.env("SONAGI_SSH", &ssh);
-    let seconds = lines(&Answer::from(command.output().unwrap()));
+    let seconds = seconds_until(command, |second| metrics(second).contains(&"target.memory"));
     let last = seconds.last().unwrap()["metrics"].as_array().unwrap();
     let memory = last.iter().find(|one| one["metric"] == "target.memory").expect("the service's memory");
     assert_eq!(memory["tags"]["on"], "u@there.invalid");
