@@ -11,6 +11,7 @@ mod report;
 mod run;
 mod schema;
 mod serve;
+mod watch;
 
 use crate::error::Error;
 use crate::exit::Exit;
@@ -33,6 +34,7 @@ pub(crate) const COMMANDS: &[CommandEntry] = &[
     CommandEntry { name: serve::NAME, define: serve::define, run: serve::run },
     CommandEntry { name: demo::NAME, define: demo::define, run: demo::run },
     CommandEntry { name: report::NAME, define: report::define, run: report::run },
+    CommandEntry { name: watch::NAME, define: watch::define, run: watch::run },
     CommandEntry { name: explain::NAME, define: explain::define, run: explain::run },
     CommandEntry { name: page::NAME, define: page::define, run: page::run },
     CommandEntry { name: completions::NAME, define: completions::define, run: completions::run },

@@ -35,6 +35,16 @@ pub(crate) const K6_WEB_DASHBOARD: Variable = Variable {
     effect: "k6 scripts: `true` serves the page while the test runs, as --page does; also _HOST, _PORT, _OPEN and \
              _EXPORT.",
 };
+/// Read with the probes ([`sonagi_watch::probes::TOKEN`]).
+pub(crate) const SONAGI_WATCH_TOKEN: Variable = Variable {
+    name: sonagi_watch::probes::TOKEN,
+    effect: "The token of `sonagi watch --serve`, for it and for `--watch sonagi:http://…`.",
+};
+/// Read with the probes ([`sonagi_watch::machine::SSH`]).
+pub(crate) const SONAGI_SSH: Variable = Variable {
+    name: sonagi_watch::machine::SSH,
+    effect: "The program that `--watch ssh:…` starts in place of `ssh`, with the same arguments.",
+};
 pub(crate) const LC_ALL: Variable = Variable {
     name: "LC_ALL",
     effect: "`--plot` draws in ASCII unless the locale has UTF-8; also LC_CTYPE and LANG.",
@@ -45,7 +55,7 @@ pub(crate) const LC_CTYPE: Variable = Variable { name: "LC_CTYPE", effect: "" };
 pub(crate) const LANG: Variable = Variable { name: "LANG", effect: "" };
 
 /// All variables.
-pub(crate) const VARIABLES: [&Variable; 8] = [
+pub(crate) const VARIABLES: [&Variable; 10] = [
     &NO_COLOR,
     &TERM,
     &COLUMNS,
@@ -54,6 +64,8 @@ pub(crate) const VARIABLES: [&Variable; 8] = [
     &HTTPS_PROXY,
     &ARTILLERY_DISABLE_ENSURE,
     &K6_WEB_DASHBOARD,
+    &SONAGI_WATCH_TOKEN,
+    &SONAGI_SSH,
 ];
 
 impl Variable {

@@ -34,6 +34,7 @@ mod temp_folder;
 mod terminal;
 mod values;
 mod watched_service;
+mod watching;
 
 use std::process::ExitCode;
 use terminal::Terminal;

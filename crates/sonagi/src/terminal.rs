@@ -21,6 +21,8 @@ pub(crate) struct Terminal {
     pub(crate) colour: bool,
     /// Whether stdout shows letters beyond ASCII.
     pub(crate) is_unicode: bool,
+    /// Whether lines of stdout can be drawn again.
+    pub(crate) is_redrawable: bool,
     /// The columns of stderr, when its last line can be redrawn.
     redrawn: Option<usize>,
 }
@@ -38,6 +40,7 @@ impl Terminal {
             columns: out.or(wide).unwrap_or(USUAL).clamp(60, WIDEST),
             colour: out.is_some() && !dumb && get(&environment::NO_COLOR).is_none(),
             is_unicode: is_unicode(&get),
+            is_redrawable: out.is_some() && !dumb,
             redrawn: err.filter(|_| !dumb),
         }
     }
@@ -46,6 +49,15 @@ impl Terminal {
     pub(crate) fn print(&self, text: &str) -> Result<(), Error> {
         let mut out = io::stdout().lock();
         written(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+    }
+
+    /// Prints a part of a result that has no end to stdout; false: nobody reads it any more.
+    pub(crate) fn tell(&self, text: &str) -> Result<bool, Error> {
+        let mut out = io::stdout().lock();
+        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+            told => written(told).map(|()| true),
+        }
     }
 
     /// A result that is long, piece by piece, to stdout.

@@ -16,12 +16,15 @@
 //! println!("{} series", watch.take().interval.series.len());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+#![cfg_attr(test, allow(clippy::unwrap_used))]
 
 pub mod machine;
 mod observations;
 mod probe;
 pub mod probes;
+mod second;
 mod watch;
 
 pub use probe::{Note, Probe, Readings, Unread};
+pub use second::{Measured, Second, Told};
 pub use watch::{Taken, Watch};

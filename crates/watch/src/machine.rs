@@ -1,9 +1,11 @@
 //! A machine's files of /proc and /sys: of this machine, or of another one that is reached.
 
 mod local;
+mod shell;
 mod sock_diag;
 
 pub use local::Local;
+pub use shell::{SSH, Shell};
 
 use procfs_core::{ExplicitSystemInfo, FromRead, FromReadSI};
 use std::io;
@@ -25,7 +27,16 @@ pub trait Machine: Send {
         Ok(())
     }
 
-    /// A file's contents.
+    /// These will be asked for in this look: a machine that is far away fetches them at once. Those that are regular
+    /// will be in the looks after it as well.
+    ///
+    /// # Errors
+    /// The machine is not reached.
+    fn ahead(&mut self, _wanted: Vec<Wanted>, _is_regular: bool) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// A file's contents, a text of lines.
     ///
     /// # Errors
     /// As the machine says.
@@ -105,6 +116,19 @@ pub struct Connection {
     pub retransmitted: u32,
     /// How long it had to wait because the other end's buffer was full.
     pub held_by_receiver: Duration,
+}
+
+/// Something that a [`Machine`] is asked for, by its path.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Wanted {
+    /// A whole file.
+    Read(String),
+    /// Its first bytes.
+    Head(String, usize),
+    /// The names in a folder.
+    List(String),
+    /// The targets of the links in a folder.
+    Links(String),
 }
 
 /// What a machine's files take for granted.

@@ -1,6 +1,7 @@
 //! The interface of probes: [`Probe`] looks, [`Readings`] takes what it sees.
 
 use crate::observations::Observation;
+use crate::second::{Measured, Second, Told};
 use sonagi_measure::At;
 use sonagi_measure::metrics::{Aggregate, Counted, Gauged, Kind, TagSet, Unit};
 use sonagi_measure::watched;
@@ -175,6 +176,19 @@ impl<'l> Readings<'l> {
     pub fn foreign_increase(&mut self, metric: &str, tags: &[(&str, &str)], more: f64) {
         let tags = self.tags(tags);
         self.add(metric, (Kind::Counter, Unit::Number), tags, increase(more));
+    }
+
+    /// All that another watch saw in a second.
+    pub(crate) fn relay(&mut self, second: Second) {
+        for Measured { metric, kind, unit, tags, value } in second.values {
+            let tags = self.tags(&tags.iter().collect::<Vec<_>>());
+            let aggregate = if kind == Kind::Gauge { level(value, self.at) } else { increase(value) };
+            self.add(&metric, (kind, unit), tags, aggregate);
+        }
+        for Told { subject, text, hint, is_event } in second.notes {
+            let subject = format!("{subject}, by {}", self.subject);
+            self.looked.notes.push(Note { at: self.at, subject, text, hint, is_event });
+        }
     }
 
     /// Something cannot be read, at all or for now: told once for each thing and reason.

@@ -14,13 +14,15 @@ mod postgres_statements;
 mod processes;
 mod reach;
 mod redis;
+mod relay;
 mod sql;
 mod target;
 
 pub use own::own_connections;
+pub use relay::TOKEN;
 pub use target::{Target, on_machine};
 
-use crate::machine::Local;
+use crate::machine::{Local, Shell};
 use crate::probe::Probe;
 
 /// A kind of probe.
@@ -56,6 +58,24 @@ pub const TABLE: &[Kind] = &[
         },
     },
     Kind {
+        form: "ssh:[USER@]HOST[:PORT][/port:NUMBER or /pid:NUMBER]",
+        about: "another machine by its shell, and the service or process there",
+        is_meant: |text| text.starts_with("ssh:"),
+        make: |text| {
+            let (there, target) = text.trim_start_matches("ssh:").split_once('/').unzip();
+            let there = there.unwrap_or(text.trim_start_matches("ssh:"));
+            let target = match target.map(|target| (target.split_once(':'), target)) {
+                None => Target::Machine,
+                Some((Some(("port", port)), _)) => Target::Port(target::port(port)?),
+                Some((Some(("pid", pid)), _)) => Target::Pid(target::pid(pid)?),
+                Some((_, other)) => {
+                    return Err(format!("there it is port:NUMBER or pid:NUMBER; got `{other}`"));
+                }
+            };
+            Ok(on_machine(Shell::at(there)?, target))
+        },
+    },
+    Kind {
         form: "http://HOST/metrics",
         about: "a Prometheus page: all its series; pools, event loops and garbage collection if their names are known",
         is_meant: |text| text.starts_with("http://") || text.starts_with("https://"),
@@ -84,6 +104,12 @@ pub const TABLE: &[Kind] = &[
         about: "a Node process from inside, by its inspector: its event loop, garbage, heap, and what holds the loop",
         is_meant: |text| text.starts_with("node:"),
         make: |text| node::of(text.trim_start_matches("node:")),
+    },
+    Kind {
+        form: "sonagi:http://HOST:PORT[#token=TOKEN]",
+        about: "all that `sonagi watch --serve` sees there; its token may also stand in SONAGI_WATCH_TOKEN",
+        is_meant: |text| text.starts_with("sonagi:"),
+        make: |text| relay::of(text.trim_start_matches("sonagi:")),
     },
 ];
 

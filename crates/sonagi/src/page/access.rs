@@ -9,7 +9,7 @@ use std::net::{IpAddr, SocketAddr};
 
 /// Hosts and origins that are ours.
 #[derive(Clone, Debug)]
-pub(super) struct Access {
+pub(crate) struct Access {
     address: SocketAddr,
     /// The name that the user gave for the address.
     name: Option<String>,
@@ -17,7 +17,7 @@ pub(super) struct Access {
 }
 
 impl Access {
-    pub(super) fn new(address: SocketAddr, name: Option<String>, token: String) -> Access {
+    pub(crate) fn new(address: SocketAddr, name: Option<String>, token: String) -> Access {
         Access { address, name, token }
     }
 
@@ -38,7 +38,7 @@ impl Access {
     }
 
     /// Whether a request with these headers comes from here.
-    pub(super) fn admits(&self, host: Option<&str>, origin: Option<&str>) -> bool {
+    pub(crate) fn admits(&self, host: Option<&str>, origin: Option<&str>) -> bool {
         let is_ours = |authority: &str| self.is_ours(authority);
         host.is_some_and(is_ours) && origin.is_none_or(|it| it.strip_prefix("http://").is_some_and(is_ours))
     }
@@ -50,7 +50,7 @@ impl Access {
     }
 
     /// Whether somebody who holds the token asks.
-    pub(super) fn may_act(&self, given: Option<&str>) -> bool {
+    pub(crate) fn may_act(&self, given: Option<&str>) -> bool {
         let given = given.unwrap_or_default().as_bytes();
         let differs =
             given.iter().zip(self.token.as_bytes()).fold(0, |all, (one, other)| all | (one ^ other));

@@ -13,6 +13,7 @@ mod routes;
 mod server;
 mod session;
 
+pub(crate) use access::Access;
 pub(crate) use browser::open;
 pub(crate) use file::{id, write};
 pub(crate) use flags::{Dashboard, Listen, PageWish, USUAL, address, arguments, listen_argument};

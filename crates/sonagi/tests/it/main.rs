@@ -31,5 +31,6 @@ mod support;
 mod tags;
 mod targets;
 mod verdicts;
+mod watch_command;
 mod watching;
 mod words;

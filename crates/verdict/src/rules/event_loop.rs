@@ -1,6 +1,6 @@
-//! A single thread: Node, Python and Redis do their work in one; it is full at one core, whatever the machine has. Where
-//! Node says itself how busy its loop is, that counts: a loop that waits for a synchronous call has time for nobody
-//! either, though its thread uses no core.
+//! A single thread: Node, Python and Redis do their work in one; it is full at one core, whatever the machine has.
+//! Where Node says itself how busy its loop is, that counts: a loop that waits for a synchronous call has time for
+//! nobody either, though its thread uses no core.
 
 use super::{Ruling, evidence, percent, unmeasured};
 use crate::case::{Case, Saturated};

@@ -15,6 +15,9 @@ use url::Url;
 const TIMEOUT: Duration = Duration::from_millis(900);
 /// Bytes of a page that are read, at most.
 const BODY_MAX: u64 = 8 << 20;
+/// What helps where a token is refused.
+const TOKEN_HINT: &str =
+    "give the token that it was started with: #token=TOKEN behind the address, or SONAGI_WATCH_TOKEN";
 
 /// A page, and how it is fetched.
 pub(super) struct Page {
@@ -22,6 +25,7 @@ pub(super) struct Page {
     /// Without user and password.
     url: Url,
     authorization: Option<String>,
+    bears_token: bool,
 }
 
 impl Page {
@@ -45,7 +49,12 @@ impl Page {
         let _ = (url.set_username(""), url.set_password(None));
         url.set_fragment(None);
         let agent = agent(url.scheme() == "https");
-        Ok(Page { agent, url, authorization })
+        Ok(Page { agent, url, authorization, bears_token: false })
+    }
+
+    /// With a token in place of a user and password.
+    pub(super) fn bearing(self, token: Option<String>) -> Page {
+        Page { authorization: token.map(|token| format!("Bearer {token}")), bears_token: true, ..self }
     }
 
     /// The address without user, password and query.
@@ -64,12 +73,34 @@ impl Page {
     /// # Errors
     /// It is not there, or not to be had.
     pub(super) fn fetch(&self, accept: &str) -> Result<String, Unread> {
-        let mut request = self.agent.get(self.url.as_str()).header("accept", accept);
+        self.fetch_with(None, accept)
+    }
+
+    /// Fetches it with another query.
+    ///
+    /// # Errors
+    /// The errors of [`Page::fetch`].
+    pub(super) fn fetch_with(&self, query: Option<&str>, accept: &str) -> Result<String, Unread> {
+        let mut url = self.url.clone();
+        if query.is_some() {
+            url.set_query(query);
+        }
+        let mut request = self.agent.get(url.as_str()).header("accept", accept);
         if let Some(authorization) = &self.authorization {
             request = request.header("authorization", authorization);
         }
+        let unread = |error| self.unread(error);
         let mut response = request.call().map_err(unread)?;
         response.body_mut().with_config().limit(BODY_MAX).lossy_utf8(true).read_to_string().map_err(unread)
+    }
+
+    fn unread(&self, error: Error) -> Unread {
+        match error {
+            Error::StatusCode(401 | 403) if self.bears_token => {
+                Unread::because("it refuses the token, or wants one").hint(TOKEN_HINT)
+            }
+            error => unread(error),
+        }
     }
 }
 

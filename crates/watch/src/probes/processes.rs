@@ -1,7 +1,7 @@
 //! The target's processes: CPU by thread, memory, open files, and whether they live.
 
 use super::target::stat;
-use crate::machine::{Machine, parsed};
+use crate::machine::{Machine, Wanted, parsed};
 use crate::probe::{Readings, Unread};
 use procfs_core::process::{LimitValue, Limits, Schedstat, Stat, Status};
 use std::collections::HashMap;
@@ -153,7 +153,10 @@ impl Process {
         sum: &mut Sum,
     ) -> io::Result<()> {
         let mut now = HashMap::new();
-        for tid in machine.list(&format!("/proc/{pid}/task"))? {
+        let tids = machine.list(&format!("/proc/{pid}/task"))?;
+        let wanted = tids.iter().map(|tid| Wanted::Read(format!("/proc/{pid}/task/{tid}/schedstat")));
+        machine.ahead(wanted.collect(), true)?;
+        for tid in tids {
             let Ok(tid) = tid.parse::<i32>() else { continue };
             let before = self.threads.remove(&tid);
             // A thread that has ended meanwhile.

@@ -5,7 +5,8 @@ use super::cgroup::Cgroup;
 use super::connections::Connections;
 use super::host::Host;
 use super::processes::Processes;
-use crate::machine::{Machine, parsed};
+use super::reach::Reach;
+use crate::machine::{Machine, Wanted, parsed};
 use crate::probe::{Probe, Readings, Unread};
 use procfs_core::net::{TcpNetEntries, TcpNetEntry, TcpState};
 use procfs_core::{FromReadSI, process::Stat};
@@ -20,6 +21,9 @@ const PROCESSES_MAX: usize = 200;
 /// Bytes of a table of sockets in which all that listen stand: they come first, some 150 bytes each.
 const LISTENERS: usize = 128 << 10;
 
+/// The hint where a machine is not reached.
+const REACHED: &str = "`ssh -o BatchMode=yes HOST true` must work without a question";
+
 /// The processes to watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
@@ -27,6 +31,8 @@ pub enum Target {
     Port(u16),
     /// This one.
     Pid(i32),
+    /// None: the machine alone.
+    Machine,
     /// Those that this process has connections with: who asked for no target is told by where its load goes.
     Peer,
 }
@@ -58,12 +64,13 @@ pub fn on_machine(machine: impl Machine + 'static, target: Target) -> Box<dyn Pr
         machine: Box::new(machine),
         port: match target {
             Target::Port(port) => Some(port),
-            Target::Pid(_) | Target::Peer => None,
+            Target::Pid(_) | Target::Machine | Target::Peer => None,
         },
         target,
         found: Vec::new(),
         was_found: false,
         search_at: Instant::now(),
+        reach: Reach::default(),
         processes: Processes::default(),
         cgroup: Cgroup::default(),
         connections: Connections::default(),
@@ -80,6 +87,7 @@ struct OnMachine {
     found: Vec<i32>,
     was_found: bool,
     search_at: Instant,
+    reach: Reach,
     processes: Processes,
     cgroup: Cgroup,
     connections: Connections,
@@ -91,6 +99,7 @@ impl Probe for OnMachine {
         let target = match self.target {
             Target::Port(port) => format!("port {port}"),
             Target::Pid(pid) => format!("process {pid}"),
+            Target::Machine => "the machine".to_owned(),
             Target::Peer => match self.port {
                 Some(port) => format!("port {port}"),
                 None => "the target".to_owned(),
@@ -104,7 +113,11 @@ impl Probe for OnMachine {
     }
 
     fn look(&mut self, readings: &mut Readings<'_>) -> Result<(), Unread> {
-        self.machine.look().map_err(Unread::because)?;
+        if self.reach.is_waiting() {
+            return Ok(());
+        }
+        let looked = self.machine.look().map_err(|error| Unread::because(error).hint(REACHED));
+        self.reach.took(looked, readings)?;
         self.find(readings);
         let OnMachine { machine, found, processes, cgroup, connections, host, port, .. } = self;
         let machine = &mut **machine;
@@ -133,6 +146,7 @@ impl OnMachine {
         let roots = match self.target {
             Target::Pid(pid) => Ok(vec![pid]),
             Target::Port(port) => listeners(&mut *self.machine, port),
+            Target::Machine => return,
             Target::Peer => self.peer(),
         };
         let roots = match roots {
@@ -238,7 +252,9 @@ pub(super) fn listeners(machine: &mut dyn Machine, port: u16) -> io::Result<Vec<
     }
     let names: HashSet<String> = sockets.iter().map(|socket| format!("socket:[{}]", socket.inode)).collect();
     let mut found = Vec::new();
-    for pid in pids(machine)? {
+    let pids = pids(machine)?;
+    machine.ahead(pids.iter().map(|pid| Wanted::Links(format!("/proc/{pid}/fd"))).collect(), false)?;
+    for pid in pids {
         // Those of other users cannot be looked into.
         let links = machine.links(&format!("/proc/{pid}/fd")).unwrap_or_default();
         if links.iter().any(|link| names.contains(link)) {
@@ -259,7 +275,9 @@ fn with_children(machine: &mut dyn Machine, roots: Vec<i32>) -> io::Result<Vec<i
     }
     let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
     let mut began: HashMap<i32, u64> = HashMap::new();
-    for pid in pids(machine)? {
+    let pids = pids(machine)?;
+    machine.ahead(pids.iter().map(|pid| Wanted::Read(format!("/proc/{pid}/stat"))).collect(), false)?;
+    for pid in pids {
         // One that has ended meanwhile.
         let Ok(stat) = stat(machine, pid) else { continue };
         children.entry(stat.ppid).or_default().push(pid);

@@ -4,12 +4,14 @@
 
 mod fixture;
 mod limits;
+mod machines;
 mod nginx;
 mod node;
 mod pages;
 mod postgres;
 mod processes;
 mod redis;
+mod relay;
 mod service;
 mod sockets;
 mod support;

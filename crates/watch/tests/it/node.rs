@@ -3,6 +3,7 @@
 use crate::service::{Service, folder, free_port, program};
 use crate::support::Watching;
 use sonagi_watch::probes::probe;
+use sonagi_watch::{Probe, Readings, Unread};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
@@ -107,6 +108,35 @@ fn an_idle_loop_is_not_late_and_nobody_is_named() {
     // Twice the resolution of the measure is more than an idle loop ever reads.
     watching.until("no delay", |seen| seen.one("runtime.loop_lag").is_some_and(|ms| ms < 10.0));
     assert!(watching.seen.notes.is_empty(), "{}", watching.seen.told());
+}
+
+/// A probe that is killed: it does not say goodbye.
+struct Killed(Box<dyn Probe>);
+
+impl Probe for Killed {
+    fn subject(&self) -> String {
+        self.0.subject()
+    }
+
+    fn look(&mut self, readings: &mut Readings<'_>) -> Result<(), Unread> {
+        self.0.look(readings)
+    }
+}
+
+#[test]
+fn an_inspector_that_a_killed_probe_left_open_is_closed_by_the_next() {
+    let service = start(&["--inspect-port=0"]);
+    let look = |probe: Box<dyn Probe>| {
+        let mut watching = Watching::start(probe);
+        watching.until("figures", |seen| seen.one("runtime.loop_utilisation").is_some());
+    };
+    let subject = format!("node:{}", pid(&service));
+    look(Box::new(Killed(probe(&subject).unwrap())));
+    let inspector = inspector(&service);
+    assert!(TcpStream::connect(&inspector).is_ok());
+    look(probe(&subject).unwrap());
+    wait("the inspector closes", || TcpStream::connect(&inspector).is_err());
+    assert_eq!(log(&service).matches("Debugger listening").count(), 1);
 }
 
 #[test]

@@ -7,7 +7,8 @@
   const { monitorEventLoopDelay, PerformanceObserver, performance } = load('perf_hooks');
   const { getHeapStatistics } = load('v8');
   const inspector = load('inspector');
-  globalThis[key]?.end(true);
+  // Whoever looked before, and was killed, may have opened it.
+  const isToClose = globalThis[key]?.end(true) || isOurs;
 
   const delay = monitorEventLoopDelay({ resolution: 10 });
   let garbage = 0;
@@ -39,7 +40,8 @@
     observer.disconnect();
     clearInterval(timer);
     delete globalThis[key];
-    if (isOurs && !isReplaced) setImmediate(() => inspector.close());
+    if (isToClose && !isReplaced) setImmediate(() => inspector.close());
+    return isToClose;
   };
   const timer = setInterval(() => performance.now() - last.at > 60_000 && end(false), 10_000);
   timer.unref();

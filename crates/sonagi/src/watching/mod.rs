@@ -1,0 +1,9 @@
+//! `sonagi watch`: probes without a load, on the terminal, as JSON, and for another Sonagi that generates the load.
+
+mod ring;
+mod server;
+mod table;
+
+pub(crate) use ring::Ring;
+pub(crate) use server::{Serving, WatchServer};
+pub(crate) use table::Table;
