@@ -1,8 +1,8 @@
 //! What diagnoses say, in Korean: for the page, which takes it with the run.
 //!
 //! The English sentence is the key, as with gettext: rules stay readable, and folders of older versions are said in
-//! Korean as well. What is not in the catalogue stays English. A hole of a sentence that is a sentence itself is said in
-//! Korean, too.
+//! Korean as well. What is not in the catalogue stays English. A hole of a sentence that is a sentence itself, or a
+//! list of them, is said in Korean, too.
 
 mod causes;
 mod evidence;

@@ -111,7 +111,8 @@ pub(super) const ENTRIES: &[Entry] = &[
         "그 스레드에서 일을 덜어 내세요. 프로파일링해서(node --cpu-prof, py-spy) 맨 위에 있는 것을 옮기거나 캐시하세요",
     ),
     (
-        "run a process per core (Node: cluster or pm2 -i max; gunicorn -w; uvicorn --workers), with sticky sessions for \
+        "run a process per core (Node: cluster or pm2 -i max; gunicorn -w; uvicorn --workers), with sticky sessions \
+         for \
          polling and a Redis adapter between them",
         "코어마다 프로세스를 띄우세요(Node: cluster나 pm2 -i max, gunicorn -w, uvicorn --workers). 폴링에는 고정 세션을, \
          프로세스 사이에는 Redis 어댑터를 두세요",
@@ -127,7 +128,8 @@ pub(super) const ENTRIES: &[Entry] = &[
          같은 쓰레기를 덜 자주 치웁니다",
     ),
     (
-        "allocate less: a heap profile under this load (node --heap-prof, async-profiler -e alloc) names what to reuse or \
+        "allocate less: a heap profile under this load (node --heap-prof, async-profiler -e alloc) names what to \
+         reuse or \
          to stream",
         "덜 할당하세요. 이 부하에서 힙 프로파일을 뜨면(node --heap-prof, async-profiler -e alloc) 재사용하거나 스트리밍할 \
          것이 나옵니다",
@@ -168,7 +170,8 @@ pub(super) const ENTRIES: &[Entry] = &[
         "메모리가 더 큰 장비를 쓰거나 다른 서비스를 옮기세요",
     ),
     (
-        "cap what grows with users: connection pools, send buffers, caches; find it by a heap profile at two user counts",
+        "cap what grows with users: connection pools, send buffers, caches; find it by a heap profile at two user \
+         counts",
         "사용자 수와 함께 늘어나는 것에 한도를 두세요: 연결 풀, 송신 버퍼, 캐시. 사용자 수를 달리해 힙 프로파일을 두 번 뜨면 \
          보입니다",
     ),
@@ -189,7 +192,8 @@ pub(super) const ENTRIES: &[Entry] = &[
         "대상에 전용 코어를 주세요(systemd: AllowedCPUs=, CPUWeight=, docker --cpuset-cpus)",
     ),
     (
-        "compare the interface's use with its speed (ethtool, sar -n DEV) and with the provider's limit for the instance",
+        "compare the interface's use with its speed (ethtool, sar -n DEV) and with the provider's limit for the \
+         instance",
         "인터페이스 사용량을 속도(ethtool, sar -n DEV)와 제공자의 인스턴스 한도에 견주세요",
     ),
     ("send fewer bytes: compression, smaller messages", "바이트를 줄이세요: 압축, 더 작은 메시지"),
@@ -218,7 +222,8 @@ pub(super) const ENTRIES: &[Entry] = &[
         "더 빨리 놓아주세요: 짧은 keepalive_timeout, 업스트림과는 keepalive 연결",
     ),
     (
-        "shrink the pools to {} connections, all instances together (two for each core, and one for each disk), and run \
+        "shrink the pools to {} connections, all instances together (two for each core, and one for each disk), and \
+         run \
          this again: latency falls if this is it",
         "풀을 모든 인스턴스를 합해 연결 {1}개로 줄이고(코어마다 둘, 디스크마다 하나) 다시 실행하세요. 원인이 맞으면 지연이 \
          줄어듭니다",
@@ -232,7 +237,8 @@ pub(super) const ENTRIES: &[Entry] = &[
         "SQL 문마다 일을 줄이세요. pg_stat_statements에서 맨 위의 것을 찾으세요",
     ),
     (
-        "raise it from {} to {} and run this again (HikariCP maximumPoolSize, pg Pool max, SQLAlchemy pool_size, Prisma \
+        "raise it from {} to {} and run this again (HikariCP maximumPoolSize, pg Pool max, SQLAlchemy pool_size, \
+         Prisma \
          connection_limit); up to two or three for each core of the database, all instances together",
         "{1}에서 {2}로 올려 다시 실행하세요(HikariCP maximumPoolSize, pg Pool max, SQLAlchemy pool_size, Prisma \
          connection_limit). 모든 인스턴스를 합해 데이터베이스 코어마다 둘이나 셋까지입니다",
@@ -258,7 +264,8 @@ pub(super) const ENTRIES: &[Entry] = &[
         "범위를 넓히세요: sysctl net.ipv4.ip_local_port_range=\"1024 65535\"",
     ),
     (
-        "decide whether the limit is meant for this load; raise it where it is set (nginx limit_req, an API gateway, the \
+        "decide whether the limit is meant for this load; raise it where it is set (nginx limit_req, an API gateway, \
+         the \
          framework's throttler)",
         "이 부하에 걸리라고 둔 한도인지 정하고, 아니라면 정해 둔 곳에서 올리세요(nginx limit_req, API 게이트웨이, \
          프레임워크의 throttler)",
@@ -302,7 +309,8 @@ pub(super) const ENTRIES: &[Entry] = &[
         "덜 보내세요: 압축하고, 묶고, 새 상태가 대신하는 옛 상태는 버리세요",
     ),
     (
-        "EXPLAIN (ANALYZE, BUFFERS) of it with values of this load: an index for its WHERE and ORDER BY if it reads rows \
+        "EXPLAIN (ANALYZE, BUFFERS) of it with values of this load: an index for its WHERE and ORDER BY if it reads \
+         rows \
          in sequence",
         "이 부하의 값으로 EXPLAIN (ANALYZE, BUFFERS)을 보세요. 순차로 읽는다면 WHERE와 ORDER BY에 맞는 인덱스를 두세요",
     ),
@@ -324,7 +332,8 @@ pub(super) const ENTRIES: &[Entry] = &[
         "크레딧이 없는 인스턴스 유형이나 unlimited 모드를 쓰세요",
     ),
     (
-        "do less of it: a lower cost of password hashes (bcrypt 13 takes eight times what 10 takes), tokens instead of a \
+        "do less of it: a lower cost of password hashes (bcrypt 13 takes eight times what 10 takes), tokens instead \
+         of a \
          login each time",
         "덜 하세요: 비밀번호 해시 비용을 낮추고(bcrypt 13은 10의 여덟 배) 매번 로그인 대신 토큰을 쓰세요",
     ),
