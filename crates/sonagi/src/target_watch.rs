@@ -85,7 +85,7 @@ impl TargetWatch {
                 probes.insert(0, probes::on_machine(machine::Local, target));
             }
             Some(Whereabouts::There(name, address)) => {
-                probes.insert(0, probes::own_connections(name, address))
+                probes.insert(0, probes::own_connections(name, address));
             }
             Some(Whereabouts::Here(_)) | None => {}
         }
