@@ -3,15 +3,15 @@
 //! Sections that have nothing to say are absent. The one decision a reader would question: counts that ought to be
 //! zero (late, lost, duplicate, …) are named only when they are not, except `lost`, which a reader looks for.
 
+mod delivery;
+
 use crate::figures::{bytes, count, counted, duration, figure, milliseconds, percent, share, short};
 use crate::page::{Page, Tone, columns, items, padded, tame};
 use crate::target;
-use sonagi_measure::ledger::Counts;
 use sonagi_measure::metrics::MetricSummary;
 use sonagi_measure::summary::{
-    Cause, Conclusion, Delivery, ErrorSummary, Generator, Health, Quantiles, Service, Summary,
+    Cause, Conclusion, ErrorSummary, Generator, Health, Quantiles, Service, Summary,
 };
-use sonagi_measure::verdict::nothing_owed;
 
 /// What is said of a run that has no end.
 pub const CUT_OFF: &str =
@@ -30,7 +30,7 @@ pub fn summary(run: &Summary, width: usize, colour: bool) -> String {
     page.blank();
     users(&mut page, run);
     if let Some(delivery) = &run.delivery {
-        self::delivery(&mut page, delivery);
+        delivery::section(&mut page, delivery);
     }
     traffic(&mut page, run);
     apdex(&mut page, run);
@@ -181,76 +181,6 @@ fn expectations(page: &mut Page, run: &Summary) {
     );
     for (kind, expected) in all.kinds.iter().filter(|(_, expected)| expected.failed > 0).take(10) {
         page.more(&format!("{kind}: {} not met; {}", count(expected.failed), expected.example));
-    }
-}
-
-fn delivery(page: &mut Page, delivery: &Delivery) {
-    let counts = &delivery.counts;
-    page.blank();
-    let tone = if counts.lost == 0 { Tone::Good } else { Tone::Bad };
-    if let Some(why) = nothing_owed(counts) {
-        page.entry("delivery", Tone::Doubtful, &why);
-        return beside(page, counts);
-    }
-    page.entry(
-        "delivery",
-        tone,
-        &format!(
-            "{} of {} expected {} of {} received",
-            percent(delivery.ratio),
-            count(counts.owed),
-            if counts.owed == 1 { "delivery" } else { "deliveries" },
-            counted(counts.messages, "message")
-        ),
-    );
-    let mut owed = vec![format!("{} delivered", count(counts.delivered))];
-    if counts.late > 0 {
-        owed.push(format!("{} late (after {})", count(counts.late), milliseconds(delivery.deadline_ms)));
-    }
-    if counts.replayed > 0 {
-        owed.push(format!("{} replayed", count(counts.replayed)));
-    }
-    owed.push(match counts.lost {
-        0 => "0 lost".to_string(),
-        lost => format!("{} lost ({})", count(lost), share(lost, counts.owed)),
-    });
-    if counts.outstanding > 0 {
-        owed.push(format!("{} outstanding", count(counts.outstanding)));
-    }
-    page.more(&items(&owed));
-    lost(page, counts);
-    beside(page, counts);
-}
-
-/// Where the lost copies were.
-fn lost(page: &mut Page, counts: &Counts) {
-    let parts = [
-        (counts.lost_tail, "with nothing after them"),
-        (counts.lost_gap, "before others that arrived"),
-        (counts.never_accepted, "of messages that reached nobody"),
-    ];
-    let parts: Vec<_> =
-        parts.iter().filter(|(n, _)| *n > 0).map(|(n, place)| format!("{} {place}", count(*n))).collect();
-    if !parts.is_empty() {
-        page.more(&format!("lost: {}", items(&parts)));
-    }
-}
-
-/// Counts shown beside the owed copies: duplicates, out of order, leaked, …
-fn beside(page: &mut Page, counts: &Counts) {
-    let beside = [
-        (counts.duplicate, if counts.duplicate == 1 { "duplicate" } else { "duplicates" }),
-        (counts.reordered, "out of order"),
-        (counts.leaked, "leaked"),
-        (counts.unknown, "unknown (send not acknowledged)"),
-        (counts.settling, "ignored (near a join or leave)"),
-        (counts.foreign, "of other runs"),
-        (counts.negative, "with a negative latency"),
-    ];
-    let beside: Vec<_> =
-        beside.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{} {what}", count(*n))).collect();
-    if !beside.is_empty() {
-        page.more(&items(&beside));
     }
 }
 

@@ -1,9 +1,9 @@
 //! Where lost copies were: at the end of what their receivers heard, in the middle, or nowhere at all.
 //!
 //! A receiver whose copies end too soon is one the target had not come to yet: a backlog, or its death. One that heard
-//! later messages was left out. And a message that reached nobody was most likely never taken from its sender. None of it
-//! is noted copy by copy: of each stay two spans of sending instants are kept in which nothing was received, and how many
-//! of them cover the instant of a message is a difference of two ranks, as in [`super::room`].
+//! later messages was left out. And a message that reached nobody was most likely never taken from its sender. None of
+//! it is noted copy by copy: of each stay two spans of sending instants are kept in which nothing was received, and how
+//! many of them cover the instant of a message is a difference of two ranks, as in [`super::room`].
 
 use super::room::{Message, Room};
 use super::{Counts, Ledger, RoomId, has_own};

@@ -90,7 +90,7 @@ fn a_socketio_event_is_a_delivery_and_an_acknowledgement_that_echoes_is_none() {
         with(&script).counts()
     };
     assert_eq!(said("socket.emit('tell', stamp('room'))"), came(1));
-    let lost = Counts { messages: 1, owed: 1, lost: 1, lost_own: 1, ..Counts::default() };
+    let lost = Counts { messages: 1, owed: 1, lost: 1, lost_own: 1, never_accepted: 1, ..Counts::default() };
     assert_eq!(said("socket.emit('say', stamp('room'), () => log('acknowledged'))"), lost);
 }
 
@@ -109,7 +109,10 @@ fn who_polls_finds_messages_in_answers_to_get_and_nobody_else_does() {
         with(&script).counts()
     };
     assert_eq!(polled("{ polling: true }"), Counts { duplicate: 1, ..came(1) });
-    assert_eq!(polled("{}"), Counts { messages: 1, owed: 1, lost: 1, lost_own: 1, ..Counts::default() });
+    assert_eq!(
+        polled("{}"),
+        Counts { messages: 1, owed: 1, lost: 1, lost_own: 1, never_accepted: 1, ..Counts::default() }
+    );
 }
 
 #[test]
