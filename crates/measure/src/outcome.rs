@@ -218,7 +218,10 @@ impl Failure {
 
     /// The remedy, if one is known.
     pub fn hint(self) -> Option<&'static str> {
-        self.entry().hint
+        match self {
+            Failure::HandshakeRefused(429) | Failure::PollRefused(429) => table::LIMITED,
+            _ => self.entry().hint,
+        }
     }
 
     /// The failure with this metric code; the inverse of [`Failure::code`].

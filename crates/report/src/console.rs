@@ -29,8 +29,8 @@ pub fn summary(run: &Summary, width: usize, colour: bool) -> String {
     verdict(&mut page, run);
     page.blank();
     users(&mut page, run);
-    if let Some(owed) = &run.delivery {
-        delivery::delivery(&mut page, owed);
+    if let Some(delivery) = &run.delivery {
+        delivery::section(&mut page, delivery);
     }
     traffic(&mut page, run);
     apdex(&mut page, run);

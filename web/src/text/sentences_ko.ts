@@ -165,6 +165,10 @@ const HINTS: Entry[] = [
     '코어에는 여유가 있었습니다. 같은 순간에 몰린 계획을 나누거나(`think`나 `pace`의 지터), 이 장비의 타이머가 구분할 수 있는 것보다 촘촘한 목표를 피하세요',
   ],
   [
+    'the target limits requests: raise the limit where it is set, let users come from more addresses or accounts, or send less',
+    '대상이 요청 수를 제한합니다. 설정된 곳에서 한도를 올리거나, 사용자를 더 많은 주소나 계정으로 나누거나, 덜 보내세요',
+  ],
+  [
     'lower the load per shard, add shards, or use a faster or idle machine',
     '샤드당 부하를 낮추거나, 샤드를 늘리거나, 더 빠르거나 한가한 장비를 쓰세요',
   ],

@@ -44,7 +44,7 @@ fn thought(steps: &[Step]) -> f64 {
         }
         Step::Loop(Loop { body, repeat: Repeat::Count { from, to }, pace }) => {
             let times = to.saturating_sub(*from) as f64;
-            let paced = pace.map_or(0.0, |pace| (times - 1.0).max(0.0) * pace.as_secs_f64());
+            let paced = pace.map_or(0.0, |pace| (times - 1.0).max(0.0) * pace.every.as_secs_f64());
             paced.max(times * thought(body))
         }
         _ => 0.0,
@@ -55,7 +55,7 @@ fn thought(steps: &[Step]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Scenario;
+    use crate::plan::{Pace, Scenario};
     use crate::schedule::{Load, Phase, Shape, Spacing, Stage};
     use sonagi_measure::outcome::Operation;
     use std::time::Duration;
@@ -83,7 +83,8 @@ mod tests {
     fn users_of_an_open_run_are_there_together_as_long_as_they_think() {
         let repeat = Repeat::Count { from: 0, to: 5 };
         let looped = Step::Loop(Loop { body: vec![think(2.0)], repeat: repeat.clone(), pace: None });
-        let paced = Step::Loop(Loop { body: vec![], repeat, pace: Some(Duration::from_secs(1)) });
+        let paced =
+            Step::Loop(Loop { body: vec![], repeat, pace: Some(Pace::at_once(Duration::from_secs(1))) });
         let flows =
             [(vec![], 1), (vec![think(1.0)], 11), (vec![looped, think(20.0)], 301), (vec![paced], 41)];
         for (flow, least) in flows {

@@ -145,9 +145,27 @@ pub struct Loop {
     pub body: Vec<Step>,
     /// How often.
     pub repeat: Repeat,
-    /// Iteration n is *planned* at the loop's start + n × pace: the n-th send is due then, however late the previous
-    /// one ended.
-    pub pace: Option<Duration>,
+    /// When its iterations are due; None: each right after the one before.
+    pub pace: Option<Pace>,
+}
+
+/// The rhythm of a loop. Iteration n is *planned* at the loop's start + phase + n × every: the n-th send is due then,
+/// however late the previous one ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    /// From one iteration to the next.
+    pub every: Duration,
+    /// From the loop's start to its first iteration. None: drawn between none and `every` each time the loop begins.
+    /// Users that a stall of the target holds up begin together once it is over; without a phase of its own each would
+    /// then stay in step with the stalls, and never meet one.
+    pub phase: Option<Duration>,
+}
+
+impl Pace {
+    /// A rhythm that begins with its loop.
+    pub fn at_once(every: Duration) -> Pace {
+        Pace { every, phase: Some(Duration::ZERO) }
+    }
 }
 
 /// Steps that a user takes at the same time: requests, pauses, calls, and loops of them. The user's one real-time

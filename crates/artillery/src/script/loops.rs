@@ -1,6 +1,6 @@
 //! Loops, conditions and chances: what decides how often a step is done.
 
-use crate::plan::{Expression, Function, Loop, Parallel, Repeat, Step, ValueTemplate};
+use crate::plan::{Expression, Function, Loop, Pace, Parallel, Repeat, Step, ValueTemplate};
 use serde_json::Value;
 
 use crate::script::condition::{condition, guarded, variable};
@@ -18,7 +18,7 @@ pub(crate) fn repeat(
     let items = reader.list(fields, verb, false);
     reader.remark(fields, "name");
     nested(reader, flow, fields)?;
-    let pace = reader.duration(fields, "pace");
+    let pace = pace(reader, fields);
     let over = fields.get("over");
     let how = how_often(reader, flow, fields);
     let mut body = Vec::new();
@@ -44,6 +44,24 @@ pub(crate) fn repeat(
         );
     }
     Some(guarded(reader, fields, vec![Step::Loop(Loop { body, repeat: how?, pace })]))
+}
+
+/// When iterations are due, if the script says so.
+fn pace(reader: &mut Reader, fields: &Fields<'_>) -> Option<Pace> {
+    let every = reader.duration(fields, "pace");
+    let phase = reader.duration(fields, "phase");
+    let node = fields.get("phase");
+    if let (Some(node), None) = (node, fields.get("pace")) {
+        reader.notice(node.place, "phase: no effect without pace");
+    }
+    if let (Some(node), Some(every), Some(phase)) = (node, every, phase)
+        && phase >= every
+        && !phase.is_zero()
+    {
+        let what = "the phase of a loop is shorter than its pace";
+        reader.problem(node.place, what, Some("leave it out for a random one, or write `phase: 0`".into()));
+    }
+    Some(Pace { every: every?, phase })
 }
 
 fn how_often(reader: &mut Reader, flow: &Flow<'_>, fields: &Fields<'_>) -> Option<Repeat> {

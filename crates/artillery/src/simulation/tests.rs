@@ -10,7 +10,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::time::Instant;
 
 use super::{simulate, simulate_closely, simulate_within};
-use crate::plan::{Body, Expression, HttpStep, Jitter, Loop, Plan, Repeat, Scenario, Step, Template, Think};
+use crate::plan::{
+    Body, Expression, HttpStep, Jitter, Loop, Pace, Plan, Repeat, Scenario, Step, Template, Think,
+};
 use crate::schedule::{Load, Phase, Shape, Spacing, Stage};
 use sonagi_engine::Control;
 
@@ -74,6 +76,7 @@ fn think(seconds: f64) -> Step {
 }
 
 fn again(body: Vec<Step>, times: u64, pace: Option<Duration>) -> Step {
+    let pace = pace.map(Pace::at_once);
     Step::Loop(Loop { body, repeat: Repeat::Count { from: 0, to: times }, pace })
 }
 

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use super::{Halt, LAST_ITERATION_NS, User};
-use crate::plan::{Jitter, Loop, Repeat, Step, Think, seconds_of};
+use crate::plan::{Jitter, Loop, Pace, Repeat, Step, Think, seconds_of};
 use crate::processor::Kind;
 use crate::values::{LoopValues, Unfilled};
 use sonagi_measure::At;
@@ -47,7 +47,7 @@ struct Turns<'p> {
     first: u64,
     limit: u64,
     elements: Box<[Value]>,
-    /// When the loop was due: its pace counts from here.
+    /// When its first iteration is due: its pace counts from here.
     origin: At,
 }
 
@@ -272,10 +272,25 @@ impl User {
         if limit == 0 {
             return Ok(None);
         }
-        let turns = Turns { of, begun: 0, first, limit, elements: elements.into(), origin: self.due };
+        let origin = of.pace.map_or(self.due, |pace| self.first_due(pace));
+        let turns = Turns { of, begun: 0, first, limit, elements: elements.into(), origin };
         self.values.loops.reserve_exact(1);
         self.values.loops.push(LoopValues { count: 0, element: None });
         Ok(Some(Frame { turns: Some(Box::new(turns)), ..Frame::once(&of.body) }))
+    }
+
+    /// When the first iteration of a loop of this pace is due that begins now. A user whose time is nearly over has no
+    /// time left for a whole phase.
+    fn first_due(&mut self, pace: Pace) -> At {
+        let phase = match pace.phase {
+            Some(phase) => phase.as_nanos() as i64,
+            None => {
+                let left = self.cut_at.map_or(i64::MAX, |cut| cut.since(self.due) - LAST_ITERATION_NS);
+                let most = (pace.every.as_nanos() as i64).min(left);
+                if most > 0 { self.values.rng.i64(0..most) } else { 0 }
+            }
+        };
+        self.due.plus(phase)
     }
 
     /// After an iteration: begins the next one if there is to be one.
@@ -310,7 +325,8 @@ impl User {
     /// time is over, and not before: the population is what the plan says to the end.
     fn last_turn_until(&self, turns: &Turns<'_>) -> Option<At> {
         let until = self.cut_at?.plus(-LAST_ITERATION_NS);
-        let due = turns.of.pace.map_or(self.now(), |pace| turns.origin.plus(multiple(pace, turns.begun)));
+        let due =
+            turns.of.pace.map_or(self.now(), |pace| turns.origin.plus(multiple(pace.every, turns.begun)));
         (due >= until).then_some(until)
     }
 
@@ -322,7 +338,7 @@ impl User {
             innermost.count = turns.first + index;
             innermost.element = turns.elements.get(index as usize).cloned().map(Box::new);
         }
-        turns.of.pace.map_or(self.due, |pace| turns.origin.plus(multiple(pace, index)))
+        turns.of.pace.map_or(self.due, |pace| turns.origin.plus(multiple(pace.every, index)))
     }
 
     /// A value for a hole, or the user's end.

@@ -159,9 +159,10 @@ impl User {
         };
         let sent = self.count_exchange(&mut client, &waited);
         let (turn_wait_ns, dialing) = (client.turn_wait_ns(), client.dialing());
+        let is_event_stream = client.is_event_stream();
         self.client = Some(client);
         let left = leaving.and_then(|left| left.get());
-        Attempt { waited, sent, left, turn_wait_ns, dialing }
+        Attempt { waited, sent, left, turn_wait_ns, dialing, is_event_stream }
     }
 
     /// The response an attempt got, or its failure.
@@ -176,7 +177,10 @@ impl User {
             Waited::Done(Ok(response)) => Ok(response),
             Waited::Done(Err(failed)) => Err(self.fail(begun, None, failed.failure, failed.detail)),
             Waited::Elapsed => {
-                let (failure, detail) = timed_out(step, origin, attempt.turn_wait_ns, attempt.dialing);
+                let (failure, mut detail) = timed_out(step, origin, attempt.turn_wait_ns, attempt.dialing);
+                if attempt.is_event_stream {
+                    detail += "; it was answered with text/event-stream, which never ends: use `engine: sse`";
+                }
                 Err(self.fail(begun, Some(step.timeout), failure, detail))
             }
         }
@@ -342,6 +346,8 @@ pub(super) struct Attempt {
     turn_wait_ns: i64,
     /// How far the connection was that it still waited for.
     dialing: Option<Dialing>,
+    /// Whether the answer has begun, and is a stream of events.
+    is_event_stream: bool,
 }
 
 impl Attempt {

@@ -110,7 +110,9 @@ impl Sketch<'_> {
             Step::Think(think) => format!("think {} {:?}", expression(&think.seconds), think.jitter),
             Step::Log(text) => format!("log {}", template(text)),
             Step::Set { name, value } => format!("set {name} = {}", expression(value)),
-            Step::Loop(of) => format!("loop {} pace {:?}", repeat(&of.repeat), of.pace),
+            Step::Loop(of) => {
+                format!("loop {} pace {:?}", repeat(&of.repeat), of.pace.map(|pace| (pace.every, pace.phase)))
+            }
             Step::Parallel(of) => format!("{} in parallel, {} at a time", of.branches.len(), of.limit),
             Step::Http(step) => self.http(step),
             Step::WebsocketConnect(step) => self.websocket(step),

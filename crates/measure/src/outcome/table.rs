@@ -30,6 +30,12 @@ const TRUST: Option<&str> = Some(
      }`",
 );
 
+/// The remedy for an answer that says that there were too many requests (429), whatever was asked for.
+pub(super) const LIMITED: Option<&str> = Some(
+    "the target limits requests: raise the limit where it is set, let users come from more addresses or accounts, or \
+     send less",
+);
+
 /// Every failure, documented once.
 pub const FAILURES: &[FailureEntry] = &[
     entry(

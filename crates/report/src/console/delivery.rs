@@ -1,4 +1,4 @@
-//! What the ledger says: copies owed, received, lost and where, and what should not have come.
+//! The section on deliveries: what arrived of what was owed, where the lost copies were, what came besides.
 
 use crate::figures::{count, counted, milliseconds, percent, share};
 use crate::page::{Page, Tone, items};
@@ -6,8 +6,8 @@ use sonagi_measure::ledger::Counts;
 use sonagi_measure::summary::Delivery;
 use sonagi_measure::verdict::nothing_owed;
 
-/// Adds the section.
-pub(super) fn delivery(page: &mut Page, delivery: &Delivery) {
+/// The section of a run that tracks delivery.
+pub(super) fn section(page: &mut Page, delivery: &Delivery) {
     let counts = &delivery.counts;
     page.blank();
     let tone = if counts.lost == 0 { Tone::Good } else { Tone::Bad };

@@ -71,6 +71,8 @@ pub(super) struct ExchangeContext<'a> {
     pub(super) traffic: &'a mut Traffic,
     /// Set once the request has been sent.
     pub(super) left: Option<&'a Cell<Option<At>>>,
+    /// Set once the response turns out to be a stream of events.
+    pub(super) streams: &'a Cell<bool>,
 }
 
 /// An HTTP/1.1 connection.
@@ -258,6 +260,7 @@ impl Exchange<'_> {
             if self.first_byte.is_none() && self.reader.has_head() {
                 now = Some((self.around.now)());
                 self.first_byte = now;
+                self.around.streams.set(self.reader.is_event_stream());
             }
             if self.reader.is_done() {
                 return Poll::Ready(Ok(now.unwrap_or_else(self.around.now)));

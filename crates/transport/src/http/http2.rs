@@ -75,6 +75,8 @@ impl Http2 {
             answered = true;
             let first_byte = (around.now)();
             let (head, mut body) = response.into_parts();
+            let kind = head.headers.get(header::CONTENT_TYPE).map(|kind| kind.as_bytes());
+            around.streams.set(kind.is_some_and(|kind| kind.starts_with(b"text/event-stream")));
             let mut collected = Collected { keep: keep.body, ..Collected::default() };
             while let Some(frame) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
                 collected.push(frame?);

@@ -63,6 +63,8 @@ pub struct Client {
     spoken: Spoken,
     /// The stage of the connection that the last request waits for.
     dialing: Cell<Option<Dialing>>,
+    /// Whether the last request is answered by a stream of events.
+    streams: Cell<bool>,
 }
 
 /// A request's wait for the pool.
@@ -96,6 +98,7 @@ impl Client {
             opening: None,
             spoken: Spoken::default(),
             dialing: Cell::default(),
+            streams: Cell::default(),
         }
     }
 
@@ -167,6 +170,7 @@ impl Client {
         keep: Keep,
     ) -> Result<Response, Failed> {
         self.dialing.set(None);
+        self.streams.set(false);
         match self.pool.clone() {
             Some(pool) => self.send_pooled(&pool, origin, request, keep).await,
             None => self.send_own(origin, request, keep).await,
@@ -189,6 +193,12 @@ impl Client {
     /// The stage of the connection that the last request waits for; None when it waits for none.
     pub fn dialing(&self) -> Option<Dialing> {
         self.dialing.get()
+    }
+
+    /// Whether the head of the last request's response has come and says that events follow (`text/event-stream`): an
+    /// answer that may never be whole.
+    pub fn is_event_stream(&self) -> bool {
+        self.streams.get()
     }
 
     /// Closes the connections this client keeps.
@@ -254,7 +264,8 @@ impl Client {
             self.spoken = kept.spoken();
         }
         let left = self.left.as_deref();
-        let around = ExchangeContext { net: &self.net, now: &*self.now, traffic: &mut self.traffic, left };
+        let (net, now, traffic, streams) = (&*self.net, &*self.now, &mut self.traffic, &self.streams);
+        let around = ExchangeContext { net, now, traffic, left, streams };
         let place = &mut self.kept[at];
         let (outcome, is_reusable) = match &mut kept {
             HttpConnection::Http1(connection) => {
@@ -352,7 +363,8 @@ impl Client {
             self.spoken = connection.spoken();
         }
         let left = self.left.as_deref();
-        let around = ExchangeContext { net: &self.net, now: &*self.now, traffic: &mut self.traffic, left };
+        let (net, now, traffic, streams) = (&*self.net, &*self.now, &mut self.traffic, &self.streams);
+        let around = ExchangeContext { net, now, traffic, left, streams };
         match connection {
             HttpConnection::Http1(mut connection) => {
                 let outcome = connection.exchange(request, keep, around).await;

@@ -155,6 +155,18 @@ fn users_that_pile_up_are_told_with_how_many_came_and_finished() {
 }
 
 #[test]
+fn handshakes_that_are_refused_with_429_are_a_rate_limit_over_a_websocket_too() {
+    let made = Made::of(10)
+        .count("connections.opened", |_| 20.0)
+        .count("operations.failed", |second| if second < 4 { 0.0 } else { 8.0 })
+        .error("handshake_refused_429", 48, 4.2);
+    let found = made.diagnosis();
+    let limit = found.findings.iter().find(|finding| finding.id == "rate_limit").unwrap();
+    assert_eq!(limit.onset_s, 4);
+    assert_eq!(limit.evidence[0].text, "48 answers were 429 (19 % of all); 20.0 a second were let through");
+}
+
+#[test]
 fn error_statuses_are_told_by_their_share() {
     let answered = |codes: &[(u16, u64)], expected| {
         let mut made =

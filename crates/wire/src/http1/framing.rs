@@ -13,6 +13,7 @@ pub(super) struct Framing {
     pub(super) sets_cookies: bool,
     pub(super) has_location: bool,
     pub(super) is_coded: bool,
+    pub(super) is_event_stream: bool,
 }
 
 /// Where a body ends.
@@ -36,6 +37,10 @@ impl Framing {
                 }
             }
             10 if name.eq_ignore_ascii_case("set-cookie") => self.sets_cookies = true,
+            12 if name.eq_ignore_ascii_case("content-type") => {
+                let kind = value.split(|&byte| byte == b';').next().unwrap_or_default();
+                self.is_event_stream = kind.trim_ascii().eq_ignore_ascii_case(b"text/event-stream");
+            }
             14 if name.eq_ignore_ascii_case("content-length") => {
                 // A list of equal values is what a careless proxy makes of two headers.
                 for token in value.split(|&byte| byte == b',') {

@@ -46,6 +46,7 @@ pub struct Reader {
     /// Bytes of heads read, interim ones included.
     head_bytes: usize,
     is_reusable: bool,
+    is_event_stream: bool,
     /// The status code; 0 before the head.
     pub status: u16,
     /// The words beside the status code, if headers are kept.
@@ -85,6 +86,7 @@ impl Reader {
             partial: Vec::new(),
             head_bytes: 0,
             is_reusable: true,
+            is_event_stream: false,
             status: 0,
             reason: Box::default(),
             headers: Headers::default(),
@@ -96,6 +98,11 @@ impl Reader {
     /// Whether the final head has been read.
     pub fn has_head(&self) -> bool {
         self.status != 0
+    }
+
+    /// Whether the head says that the body is a stream of events (`text/event-stream`), which usually has no end.
+    pub fn is_event_stream(&self) -> bool {
+        self.is_event_stream
     }
 
     /// Whether the response is whole.
@@ -264,6 +271,7 @@ impl Reader {
         let bodiless = tunnels || self.asked == RequestKind::Head || matches!(status, 204 | 304);
         let (body, persists) = framing.judge(response.version == Some(0), bodiless)?;
         self.is_reusable = persists && !tunnels;
+        self.is_event_stream = framing.is_event_stream;
         self.status = status;
         if self.keep.headers {
             self.reason = response.reason.unwrap_or_default().into();

@@ -64,7 +64,15 @@ pub(crate) const LOOP: Area = Area {
             "pace",
             SECONDS,
             "1",
-            "Iteration n is due n × this after the loop began, however late the one before ended. (Sonagi's own.)",
+            "Iteration n is due n × this after the first one, however late the one before ended. (Sonagi's own.)",
+        ),
+        key(
+            "phase",
+            SECONDS,
+            "0",
+            "How long after the loop began its first iteration is due; by default a random part of `pace`, so that \
+             users do not fall into step with each other or with the target's stalls. `phase: 0`: at once. (Sonagi's \
+             own.)",
         ),
         key("name", "a text", "talk", "Shown nowhere.").label(),
     ],

@@ -192,6 +192,29 @@ async fn a_loop_without_pace_waits_from_each_answer_and_one_with_pace_from_its_s
     }
 }
 
+/// The first requests of users that begin at once are spread over the pace, the same way for the same seed; the later
+/// ones keep each user's rhythm.
+#[tokio::test(start_paused = true)]
+async fn a_paced_loop_begins_at_a_random_part_of_its_pace_unless_it_has_a_phase() {
+    let first_of = async |phase: Option<Duration>| {
+        let pace = Some(Pace { every: SECOND, phase });
+        let repeat = Repeat::Count { from: 0, to: 3 };
+        let flow = vec![Step::Loop(Loop { body: vec![get(SECOND)], repeat, pace })];
+        let server = http_server(|_| MILLISECOND);
+        let summary = simulate(plan(arrivals(200, 1, None), flow), Control::new(), server).await;
+        assert_eq!(summary.operations[0].count, 600);
+        summary.users.session_ms
+    };
+    let random = first_of(None).await;
+    assert!(random.min < 2_050.0 && random.max > 2_950.0 && random.max < 3_010.0, "{random:?}");
+    assert!((2_400.0..2_600.0).contains(&random.p50), "{random:?}");
+    assert_eq!(first_of(None).await, random, "the same seed draws the same phases");
+    for (phase, least) in [(Duration::ZERO, 2_000.0), (SECOND / 2, 2_500.0)] {
+        let fixed = first_of(Some(phase)).await;
+        assert!(fixed.min >= least && fixed.max < least + 10.0, "{fixed:?}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn users_the_end_of_their_time_cuts_off_are_counted_as_stopped() {
     let stage = Stage { name: None, duration: 10 * SECOND, from: Some(3), users: 3 };
@@ -212,7 +235,8 @@ async fn users_the_end_of_their_time_cuts_off_are_counted_as_stopped() {
 /// behind it, and has completed.
 #[tokio::test(start_paused = true)]
 async fn a_loop_without_end_ends_in_order_with_a_closed_models_user() {
-    for pace in [Some(3 * SECOND), None] {
+    let random = Pace { every: 3 * SECOND, phase: None };
+    for pace in [Some(Pace::at_once(3 * SECOND)), Some(random), None] {
         let stages = vec![
             Stage { name: None, duration: 10 * SECOND, from: Some(10), users: 10 },
             Stage { name: None, duration: 10 * SECOND, from: None, users: 0 },
@@ -232,6 +256,28 @@ async fn a_loop_without_end_ends_in_order_with_a_closed_models_user() {
         assert!(last.contains(&users.session_ms.max), "{pace:?}: {:?}", users.session_ms);
         // A histogram's least is right to a thousandth.
         assert!((10_989.0..14_100.0).contains(&users.session_ms.min), "{pace:?}: {:?}", users.session_ms);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_answered_by_an_endless_stream_of_events_says_so_when_its_time_is_over() {
+    let streaming = |kind: &'static str| {
+        move |mut stream: DuplexStream| {
+            tokio::task::spawn_local(async move {
+                let _ = stream.read(&mut [0; 4096]).await;
+                let head = format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\n\r\n: hello\n\n");
+                stream.write_all(head.as_bytes()).await.unwrap();
+                tokio::time::sleep(600 * SECOND).await;
+            });
+        }
+    };
+    for (kind, says) in [("text/event-stream;charset=utf-8", true), ("text/plain", false)] {
+        let plan = plan(arrivals(1, 1, None), vec![get(SECOND)]);
+        let summary = simulate(plan, Control::new(), streaming(kind)).await;
+        let error = &summary.errors[0];
+        assert_eq!((&*error.code, error.count), ("timeout", 1));
+        let told = "; it was answered with text/event-stream, which never ends: use `engine: sse`";
+        assert_eq!(error.example.ends_with(told), says, "{}", error.example);
     }
 }
 

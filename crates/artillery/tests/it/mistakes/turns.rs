@@ -8,7 +8,7 @@ fn mistakes_in_conditions_loops_and_parallel_are_placed_and_explained() {
     check(&CASES);
 }
 
-const CASES: [Case; 43] = [
+const CASES: [Case; 44] = [
     (
         http,
         "    - get: {url: /, ifTrue: \"$user = 5\"}\n",
@@ -37,6 +37,15 @@ const CASES: [Case; 43] = [
         http,
         "    - loop: [{think: 1}]\n      whileTrue: \"sqr($user) > 4\"\n",
         &[r#"8:19: there is no function "sqr" | did you mean sqrt(…)?"#],
+    ),
+    (
+        http,
+        "    - loop: [{think: 1}]\n      count: 2\n      pace: 1\n      phase: 1\n    - loop: [{think: 1}]\n      count: 2\n      pace: often\n      phase: late\n",
+        &[
+            "10:14: the phase of a loop is shorter than its pace | leave it out for a random one, or write `phase: 0`",
+            r#"13:13: pace wants a time: seconds, or a text like "500ms", "30s", "5m"; got the text "often" | e.g. `pace: 1`"#,
+            r#"14:14: phase wants a time: seconds, or a text like "500ms", "30s", "5m"; got the text "late" | e.g. `phase: 0`"#,
+        ],
     ),
     (
         http,

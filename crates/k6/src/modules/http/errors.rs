@@ -34,7 +34,12 @@ pub(super) struct Unanswered {
     pub(super) told: String,
     /// Its class, which the numbers of k6 do not tell.
     pub(super) failure: Failure,
+    /// What was seen of the answer, for the run folder: k6 has no word for it.
+    pub(super) seen: Option<&'static str>,
 }
+
+/// A request that waited for the end of an answer without one.
+const ENDLESS: &str = "it was answered with text/event-stream, which never ends: use k6/x/sse";
 
 /// Why the arguments of a request make none.
 #[derive(Debug)]
@@ -78,11 +83,16 @@ impl Unanswered {
             1110 | 1111 | 1210 => Failure::ConnectFailed,
             _ => Failure::Protocol,
         };
-        Unanswered { code, told: error.clone(), error, failure }
+        Unanswered { code, told: error.clone(), error, failure, seen: None }
     }
 
     pub(super) fn timeout() -> Unanswered {
         Unanswered::coded(1050, "request timeout")
+    }
+
+    /// The answer did not end in time; a stream of events never does.
+    pub(super) fn endless(is_event_stream: bool) -> Unanswered {
+        Unanswered { seen: is_event_stream.then_some(ENDLESS), ..Unanswered::timeout() }
     }
 
     /// A URL that is no text.

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use sonagi_measure::At;
+use sonagi_measure::outcome::Failure;
 use sonagi_transport::http::{
     Client, Phases, Request, Response, Spoken, WireForm, decoded_keeping, is_token,
 };
@@ -232,6 +233,10 @@ async fn one(
         }
         () = vu.clock().sleep_until(until) => Err(Unanswered::timeout()),
     };
+    let outcome = outcome.map_err(|why| match why.failure {
+        Failure::Timeout => Unanswered::endless(client.is_event_stream()),
+        _ => why,
+    });
     let traffic = client.take_traffic();
     vu.traffic.add(traffic.sent, traffic.received);
     if let (Some(debug), Ok(response)) = (debug, &outcome) {

@@ -70,7 +70,11 @@ pub(super) fn observe(
     if let Some(expected) = is_expected {
         observe(builtin::HTTP_REQ_FAILED, f64::from(u8::from(!expected)));
     }
-    let outcome = why.map_or(Ok(status), |why| Err((why.failure, &*why.told)));
+    let detail = why.map_or_else(String::new, |why| match why.seen {
+        Some(seen) => format!("{}; {seen}", why.told),
+        None => why.told.clone(),
+    });
+    let outcome = why.map_or(Ok(status), |why| Err((why.failure, &*detail)));
     record::request(vu, phases, response, outcome, ended);
 }
 
