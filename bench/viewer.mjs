@@ -1,15 +1,14 @@
 // What a viewer of the page costs the load: http-closed with a page that nobody watches and with one that somebody does, in turn.
 // ROUNDS=9 pairs; SONAGI_BIN or the release build. VIEWERS is how many watch; with BROWSER=1 one of them is Chromium, which
 // computes on the same cores and so costs what any other process there would.
-//
-// The rounds of a pair follow one another, their order changes from pair to pair, and a pair is one ratio: what the machine does
-// beside it in minutes is in both of its halves.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { serve } from '../interop/support/process.mjs';
+import { pairs, ratio } from './lib/pairs.mjs';
+import { median } from './lib/statistics.mjs';
 
 const SONAGI = process.env.SONAGI_BIN ?? new URL('../target/release/sonagi', import.meta.url).pathname;
 const ROUNDS = Number(process.env.ROUNDS ?? 9);
@@ -66,24 +65,19 @@ async function run(target, viewers) {
   rmSync(folder, { recursive: true });
   if (viewers && !browser && !(Math.min(...bytes) > 1000)) throw new Error('the viewer saw nothing');
   const summary = JSON.parse(printed);
-  return { rate: summary.traffic.http_responses / summary.duration_s, state: summary.generator.state };
+  const { state, send_lag_ms } = summary.generator;
+  return { rate: summary.traffic.http_responses / summary.duration_s, state, lag_ms: send_lag_ms.p99 };
 }
 
-const median = (values) => [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)];
 const target = await serve(SONAGI, ['serve', '--null', '--workers', '1', '--listen', '127.0.0.1:0', '--connections', '1000', '--grace', '10ms', '--stop-on-eof'], /listening on (\S+)/);
 try {
-  const pairs = [];
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const order = round % 2 === 0 ? [0, VIEWERS] : [VIEWERS, 0];
-    const rates = {};
-    for (const viewers of order) rates[viewers] = (await run(target.match[1], viewers)).rate;
-    pairs.push([rates[0], rates[VIEWERS]]);
-    console.log(`${round + 1}: ${rates[0].toFixed(0)} requests/s unwatched, ${rates[VIEWERS].toFixed(0)} watched`);
-  }
-  const ratios = pairs.map(([without, watched]) => watched / without);
-  const spread = `${Math.min(...ratios).toFixed(3)}–${Math.max(...ratios).toFixed(3)}`;
-  const of = (at) => median(pairs.map((pair) => pair[at])).toFixed(0);
-  console.log(`${VIEWERS} ${chromium ? 'with Chromium' : 'without a browser'}: watched / unwatched ${median(ratios).toFixed(3)} (${spread}); medians ${of(1)} / ${of(0)} requests/s`);
+  const shown = ({ rate, state, lag_ms }) => `${rate.toFixed(0)} requests/s (generator ${state}, scheduling delay p99 ${lag_ms.toFixed(2)} ms)`;
+  const all = await pairs(ROUNDS, (isWatched) => run(target.match[1], isWatched ? VIEWERS : 0), (round, without, watched) => {
+    console.log(`${round}: ${shown(without)} unwatched, ${shown(watched)} watched`);
+  });
+  const of = (at) => median(all.map((pair) => pair[at].rate)).toFixed(0);
+  const states = [...new Set(all.map(([, watched]) => watched.state))].join(', ');
+  console.log(`${VIEWERS} ${chromium ? 'with Chromium' : 'without a browser'}: watched / unwatched ${ratio(all, 'rate')}; medians ${of(1)} / ${of(0)} requests/s; generator ${states}`);
 } finally {
   await target.stop();
 }

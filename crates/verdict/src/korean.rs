@@ -113,4 +113,63 @@ mod tests {
             }
         }
     }
+
+    /// What rules look for in events, and do not say.
+    const LOOKED_FOR: [&str; 3] =
+        ["wait for locks", "worker_connections are not enough", "one statement takes"];
+
+    /// The texts between quotation marks in a source, those of comments and of tests left out.
+    fn literals(source: &str) -> Vec<String> {
+        let code = source.lines().filter(|line| !line.trim_start().starts_with("//"));
+        let code: String = code.flat_map(|line| [line, "\n"]).collect();
+        let (mut found, mut literal) = (Vec::new(), None::<String>);
+        let mut chars = code.chars().peekable();
+        while let Some(char) = chars.next() {
+            match (&mut literal, char) {
+                (None, '"') => literal = Some(String::new()),
+                (Some(_), '"') => found.extend(literal.take()),
+                (Some(text), '\\') => match chars.next() {
+                    // The line goes on behind the next line's indent.
+                    Some('\n') => while chars.next_if(|char| char.is_whitespace()).is_some() {},
+                    Some(escaped) => text.push(escaped),
+                    None => {}
+                },
+                (Some(text), char) => text.push(char),
+                (None, _) => {}
+            }
+        }
+        found
+    }
+
+    /// What stands between the holes of a format string, if it is three words and more.
+    fn pieces(format: &str) -> Vec<String> {
+        let plain = format.replace("{{", "\u{1}").replace("}}", "\u{2}");
+        let parts = plain.split('{').enumerate().map(|(at, part)| match at {
+            0 => part,
+            _ => part.split_once('}').map_or(part, |(_, after)| after),
+        });
+        let parts = parts.map(|part| part.replace('\u{1}', "{").replace('\u{2}', "}"));
+        let parts = parts.map(|part| part.trim_matches([' ', '.', ',', ';', ':', '(', ')', '%']).to_owned());
+        parts.filter(|part| part.split_whitespace().count() >= 3).collect()
+    }
+
+    #[test]
+    fn all_that_rules_and_stories_say_is_in_a_catalogue() {
+        let all = [causes::ENTRIES, remedies::ENTRIES, evidence::ENTRIES].concat();
+        let is_known = |piece: &String| {
+            LOOKED_FOR.contains(&piece.as_str())
+                || all.iter().any(|(english, _)| english.contains(piece.as_str()))
+        };
+        let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        let folders = ["rules", "story"].map(|name| std::fs::read_dir(source.join(name)).unwrap());
+        let files = folders.into_iter().flatten().map(|entry| entry.unwrap().path());
+        let texts: Vec<String> = files
+            .chain(["story.rs", "diagnosis.rs"].map(|name| source.join(name)))
+            .flat_map(|path| literals(&std::fs::read_to_string(path).unwrap()))
+            .flat_map(|literal| pieces(&literal))
+            .collect();
+        assert!(texts.len() > 150, "{} found", texts.len());
+        let unknown: Vec<&String> = texts.iter().filter(|piece| !is_known(piece)).collect();
+        assert_eq!(unknown, Vec::<&String>::new());
+    }
 }
