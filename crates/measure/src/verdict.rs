@@ -290,7 +290,8 @@ fn where_lost(counts: &Counts) -> Option<String> {
                    longer `drain` (`delivery`) tells whether they were only late";
         (lost_tail, why)
     } else if is_most(never_accepted) {
-        let why = "of messages that reached nobody: the target never read them, or dropped them before it sent a copy";
+        let why = "of messages that reached nobody: the target had not read them when the `drain` (`delivery`) was \
+                   over, or dropped them before it sent a copy";
         (never_accepted, why)
     } else if is_most(lost_gap) {
         let why = "left out between others that arrived: does the target drop copies when a client's queue is full?";

@@ -197,8 +197,8 @@ const HINTS: Entry[] = [
     '유실된 사본 {all}개 중 {n}개는 수신자가 마지막으로 받아야 할 것이었고 그 뒤로 아무것도 오지 않았습니다. 밀린 사본이 많거나 대상이 죽었습니다. `drain`(`delivery`)을 늘리면 늦었을 뿐인지 알 수 있습니다',
   ],
   [
-    '{n} of {all} lost copies [was|were] of messages that reached nobody: the target never read them, or dropped them before it sent a copy',
-    '유실된 사본 {all}개 중 {n}개는 아무에게도 닿지 않은 메시지의 것입니다. 대상이 읽지 않았거나 사본을 보내기 전에 버렸습니다',
+    '{n} of {all} lost copies [was|were] of messages that reached nobody: the target had not read them when the `drain` (`delivery`) was over, or dropped them before it sent a copy',
+    '유실된 사본 {all}개 중 {n}개는 아무에게도 닿지 않은 메시지의 것입니다. `drain`(`delivery`)이 끝날 때까지 대상이 읽지 못했거나 사본을 보내기 전에 버렸습니다',
   ],
   [
     "{n} of {all} lost copies [was|were] left out between others that arrived: does the target drop copies when a client's queue is full?",

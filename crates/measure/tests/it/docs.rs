@@ -91,3 +91,12 @@ fn every_failure_has_a_code_of_its_own_that_reads_back() {
         assert_eq!(Failure::from_code(wrong), None, "{wrong}");
     }
 }
+
+#[test]
+fn a_refusal_for_too_many_requests_has_a_hint_of_its_own() {
+    let hint = |code: &str| Failure::from_code(code).and_then(Failure::hint).unwrap_or_default();
+    for code in ["handshake_refused_429", "poll_refused_429"] {
+        assert!(hint(code).starts_with("the target limits requests"), "{code}: {}", hint(code));
+    }
+    assert!(hint("handshake_refused_401").starts_with("check path, token"));
+}

@@ -173,7 +173,7 @@ fn a_threshold_on_a_delivery_count_replaces_its_default_rule() {
     check(&lossy(with("delivery.ratio > 0.9", true)), Conclusion::Fail, &[strict]);
     let lenient = lossy(with("delivery.ratio > 0.9", false));
     check(&lenient, Conclusion::Pass, &["3 users completed"]);
-    let nobody = "1 of 1 lost copies was of messages that reached nobody: the target never read them, or dropped them before it sent a copy";
+    let nobody = "1 of 1 lost copies was of messages that reached nobody: the target had not read them when the `drain` (`delivery`) was over, or dropped them before it sent a copy";
     assert_eq!(lenient.verdict.hints, [format!("not strict, but {strict}"), nobody.to_owned()]);
 }
 

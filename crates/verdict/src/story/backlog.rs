@@ -11,8 +11,10 @@ use std::ops::Range;
 const PILE: f64 = 5.0;
 /// Copies have piled up since they were last fewer than this share of the most.
 const LITTLE: f64 = 0.05;
-/// The end of a run whose rate is told (s).
-const END_S: f64 = 2.0;
+/// The seconds at the end of a run whose rate is told.
+const END: usize = 3;
+/// A frame as long as this (s) has a rate.
+const WHOLE_S: f64 = 0.5;
 /// A rate below this share of the capacity is a trickle and no backlog that is worked off.
 const TRICKLE: f64 = 0.05;
 
@@ -66,17 +68,11 @@ fn arrived(timeline: &Timeline) -> Vec<f64> {
     arrived
 }
 
-/// The rate over the last seconds; the last frame of a run is a short one.
+/// The highest rate of the last seconds: receivers whose drain is over take their share of it away. The last frame of a
+/// run may be too short to have a rate.
 fn rate_at_end(timeline: &Timeline, rates: &[f64]) -> f64 {
-    let (mut seconds, mut counted) = (0.0, 0.0);
-    for (rate, span) in rates.iter().zip(timeline.spans()).rev() {
-        if seconds >= END_S {
-            break;
-        }
-        seconds += span;
-        counted += rate * span;
-    }
-    counted / seconds.max(f64::MIN_POSITIVE)
+    let whole = rates.iter().zip(timeline.spans()).rev().filter(|(_, span)| **span >= WHOLE_S);
+    whole.take(END).map(|(rate, _)| *rate).fold(0.0, f64::max)
 }
 
 /// The second in which the demand passed what the target can do: the pile grew from there to its peak.

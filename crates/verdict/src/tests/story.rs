@@ -56,6 +56,24 @@ fn copies_that_still_came_when_the_drain_ended_are_a_backlog_with_a_rate_a_depth
     assert_eq!(text, "320,000 copies never arrived: 320,000 with nothing after them");
 }
 
+/// The receivers leave one after the other: what is left is still worth what the target could send.
+#[test]
+fn a_rate_that_falls_because_receivers_leave_is_not_the_targets() {
+    let counts = Counts { owed: 150, lost: 45, lost_tail: 30, never_accepted: 15, ..Counts::default() };
+    let story = Made::of(12)
+        .count("delivery.owed", |second| if second < 6 { 25.0 } else { 0.0 })
+        .count("delivery.late", |second| [10.0, 10.0, 2.0][second.saturating_sub(9) as usize])
+        .gauge("delivery.outstanding", |second| 15.0 * f64::from(second.min(6)))
+        .delivery(counts)
+        .diagnosis()
+        .story;
+    let (text, _) = told(&story, SymptomKind::Backlog);
+    assert!(
+        text.starts_with("copies were still arriving at 10/s") && text.contains("about 5 s of"),
+        "{text}"
+    );
+}
+
 #[test]
 fn a_backlog_that_was_worked_off_is_told_with_its_depth() {
     let counts = Counts { owed: 1_060_000, late: 500_000, ..Counts::default() };

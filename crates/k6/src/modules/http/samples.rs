@@ -166,6 +166,23 @@ pub(super) mod tests {
         }
     }
 
+    /// The script, the log and the samples have k6's words.
+    #[test]
+    fn an_answer_that_streams_events_without_end_is_told_of_in_the_run_folder_alone() {
+        let told = |is_event_stream| {
+            let why = Unanswered::endless(is_event_stream);
+            assert_eq!((&*why.error, &*why.told), ("request timeout", "request timeout"));
+            with_user(async |vu| {
+                observe(&vu, &call(&vu), None, None, &Phases::default(), Some(&why));
+                vu.shard.recorder.borrow_mut().take().failures.remove(0).example
+            })
+        };
+        assert_eq!(told(false), "request timeout");
+        let endless =
+            "request timeout; it was answered with text/event-stream, which never ends: use k6/x/sse";
+        assert_eq!(told(true), endless);
+    }
+
     #[test]
     fn a_response_counts_with_the_bytes_of_its_body_as_they_came_whatever_can_be_made_of_it() {
         let counted = |response: Option<Response>, why: Option<Unanswered>| {
