@@ -7,6 +7,7 @@ import { h } from '../shell/dom';
 import { colour, whenColoursChange } from '../shell/theme';
 import { text } from '../text';
 import { count, milliseconds } from '../text/format';
+import { logSplits } from './log_axis';
 import { swatch } from './swatch';
 import { AXIS } from './time_chart';
 
@@ -93,6 +94,7 @@ export class SpectrumChart {
           font: FONT,
           size: AXIS,
           space: 22,
+          splits: (_u, _axis, min, max) => logSplits(min, max),
           values: (_u, splits) => splits.map(split => (split === null ? '' : milliseconds(split))),
         },
       ],

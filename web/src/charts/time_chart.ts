@@ -11,6 +11,7 @@ import { text } from '../text';
 import { clock } from '../text/format';
 import { chartTable } from './chart_table';
 import { type Mark, paintMarks } from './marks';
+import { logSplits } from './log_axis';
 import { swatch } from './swatch';
 
 /** Width of the left axis, in CSS pixels. */
@@ -172,6 +173,7 @@ export class TimeChart {
       gap: 6,
       space: logarithmic ? 20 : 28,
       values: (_u, splits) => splits.map(split => (split === null ? '' : (this.drawing?.format(split) ?? ''))),
+      splits: logarithmic ? (_u, _axis, min, max) => logSplits(min, max) : undefined,
       filter: logarithmic ? (_u, splits) => powers(splits) : undefined,
     };
   }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { file } from '../fixtures/page.mjs';
+import { head, summary } from '../fixtures/parts.mjs';
+import { Recorder } from '../fixtures/recorder.mjs';
 import { all } from '../fixtures/runs.mjs';
 import { assertNear, chart, drag, drawn, launch, open, openFile, placeOf, shows, windowOf } from './browser.mjs';
 
@@ -97,6 +99,19 @@ test('what broke first is told with its evidence, what to try, and what it was n
   const quiet = await openFile(browser, lines);
   assert.equal(await quiet.locator('#diagnosis').isVisible(), false);
   await quiet.close();
+});
+
+test('the spectrum is drawn wherever its values begin', async () => {
+  // Nine tenths of the smallest are right below a power of ten.
+  const run = new Recorder(head('edge', 'artillery'));
+  for (let second = 0; second < 3; second += 1) {
+    for (const ms of [0.109, 0.4, 3, 6.3]) run.time('response_time', ms, { operation: 'subscribe' });
+    run.tick();
+  }
+  const page = await openFile(browser, run.end(summary('edge', 3, { result: 'pass' })).lines);
+  assert.deepEqual(page.problems, []);
+  await page.locator('#spectrum canvas').waitFor();
+  await page.close();
 });
 
 test('one cursor stands at the same moment in every chart', async () => {
