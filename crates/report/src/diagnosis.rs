@@ -14,6 +14,10 @@ const RULED_OUT: usize = 6;
 /// there is nothing to say that the summary has not said.
 pub fn brief(diagnosis: &Diagnosis, folder: Option<&str>, width: usize, colour: bool) -> Option<String> {
     let mut page = Page::new(width, colour);
+    // Of a generator that fell behind the verdict itself has said all there is.
+    if diagnosis.findings.first().is_some_and(|finding| finding.id == "generator") {
+        return None;
+    }
     let mut findings = diagnosis.findings.iter();
     if let Some(first) = findings.next() {
         self::evidence(&mut page, first);

@@ -105,6 +105,10 @@ pub fn diagnose(timeline: &Timeline, summary: &Summary, events: &[Value]) -> Dia
             }
         }
     }
+    // A generator that was late measured its own lateness: only what the system itself said stands beside that.
+    if diagnosis.findings.iter().any(|finding| finding.id == "generator") {
+        diagnosis.findings.retain(|finding| finding.confidence == Confidence::Certain);
+    }
     // The table is in the order of how directly a signal names its cause: a sort that keeps it decides between equals.
     diagnosis.findings.sort_by_key(|finding| finding.confidence);
     if diagnosis.findings.is_empty() {

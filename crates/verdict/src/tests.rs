@@ -79,3 +79,19 @@ fn without_a_cause_the_gauges_that_changed_most_are_told() {
     let changed: Vec<&str> = found.changed.iter().map(|change| change.series.as_str()).collect();
     assert_eq!(changed, ["target.threads"]);
 }
+
+#[test]
+fn a_generator_that_fell_behind_measured_itself() {
+    let slow = || {
+        Made::of(20)
+            .latency(|second| if second < 8 { 20.0 } else { 400.0 })
+            .gauge("target.cpu.main_thread", |second| if second < 8 { 0.3 } else { 0.99 })
+            .gauge("host.cpu", |_| 0.5)
+            .gauge("host.cores", |_| 4.0)
+    };
+    let mut made = slow();
+    made.summary.generator.state = sonagi_measure::summary::Health::Invalid;
+    let causes: Vec<&str> = made.diagnosis().findings.iter().map(|finding| finding.id).collect();
+    assert_eq!(causes, ["generator"]);
+    assert_eq!(slow().cause(), Some("event_loop"));
+}

@@ -10,8 +10,8 @@ import type { View } from '../shell/view';
 import { text } from '../text';
 import { clock } from '../text/format';
 import { chartTable } from './chart_table';
-import { type Mark, paintMarks } from './marks';
 import { logSplits } from './log_axis';
+import { type Mark, paintMarks } from './marks';
 import { swatch } from './swatch';
 
 /** Width of the left axis, in CSS pixels. */

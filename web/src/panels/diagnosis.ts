@@ -5,7 +5,7 @@ import type { Diagnosis, Finding, Remedy, RuledOut } from '../data/contract';
 import { fill, h } from '../shell/dom';
 import { language, text } from '../text';
 import { clock, count } from '../text/format';
-import { type Context, type Panel, section, show } from './panel';
+import { type Context, type Panel, section, sentence, show } from './panel';
 
 export function diagnosisPanel(context: Context): Panel {
   const t = text().diagnosis;
@@ -108,8 +108,7 @@ function others(title: string, rules: readonly RuledOut[]): HTMLElement | null {
   );
 }
 
-/** What a diagnosis says, in the page's language where the run brings it. */
+/** What a diagnosis says, in the page's language: the run brings it, or the page knows it from elsewhere. */
 function said(english: string, korean: string | undefined): HTMLElement {
-  if (language() === 'en') return h('span', {}, english);
-  return korean === undefined ? h('span', { lang: 'en' }, english) : h('span', {}, korean);
+  return language() === 'en' || korean === undefined ? sentence(english) : h('span', {}, korean);
 }
