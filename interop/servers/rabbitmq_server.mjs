@@ -3,10 +3,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freePorts } from '../support/ports.mjs';
 import { serve } from '../support/process.mjs';
 
 // Not the one on the path: that changes to a user of its own.
@@ -100,25 +100,6 @@ async function end(child, ended) {
   const overdue = setTimeout(() => signal('SIGKILL'), STOP_MS);
   await ended;
   clearTimeout(overdue);
-}
-
-/** Ports that were free a moment ago. */
-async function freePorts(count) {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer().listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      return server;
-    }),
-  );
-  return Promise.all(
-    servers.map(async (server) => {
-      const { port } = server.address();
-      server.close();
-      await once(server, 'close');
-      return port;
-    }),
-  );
 }
 
 /** Waits until the upgrade is answered: the port is open before the broker behind it is. */

@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createReadStream, cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../../../interop/support/ports.mjs';
 import { SONAGI, serve } from '../../../interop/support/process.mjs';
 import { installed, patiently, quietly } from '../../../bench/lib/cache.mjs';
 import * as peer from '../../../bench/tools/k6.mjs';
@@ -86,11 +86,9 @@ const text = (file) => (existsSync(file) ? readFileSync(file, 'utf8') : null);
 const BESIDE = {
   httpbin: async () => {
     // It takes no port 0. One that was free a moment ago is free.
-    const probe = createServer().listen(0, '127.0.0.1');
-    await once(probe, 'listening');
-    const host = `127.0.0.1:${probe.address().port}`;
-    await new Promise((done) => probe.close(done));
-    const child = spawn(join(CACHE, 'httpbin/go-httpbin'), ['-host', '127.0.0.1', '-port', host.split(':')[1]], { stdio: 'ignore' });
+    const port = await freePort();
+    const host = `127.0.0.1:${port}`;
+    const child = spawn(join(CACHE, 'httpbin/go-httpbin'), ['-host', '127.0.0.1', '-port', String(port)], { stdio: 'ignore' });
     await answered(`http://${host}/status/200`, child);
     return { host, stop: () => (child.kill(), once(child, 'close')) };
   },

@@ -1,9 +1,8 @@
 // Sonagi itself: a run of a script, and what it says broke first.
 import { cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { SONAGI } from '../../../interop/support/process.mjs';
 
-const SONAGI = process.env.SONAGI_BIN ?? fileURLToPath(new URL('../../../target/debug/sonagi', import.meta.url));
 /** A run that takes longer than this hangs (ms). */
 const OVERDUE_MS = 120_000;
 /**

@@ -1,5 +1,5 @@
 import { node } from '../stacks/node.mjs';
-import { freePort } from '../lib/ports.mjs';
+import { freePort } from '../../../interop/support/ports.mjs';
 import { pages } from '../lib/loads.mjs';
 
 export default {

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort, isOpen } from '../lib/ports.mjs';
+import { freePorts, isOpen } from '../../../interop/support/ports.mjs';
 import { ready } from '../lib/started.mjs';
 
 /** Starts an nginx in front of a service: `{ target, watch }`. `http` and `location` are lines for these blocks. */
 export async function nginx(started, { upstream, workerConnections = 1024, http = '', location = '' }) {
-  const [port, status] = [await freePort(), await freePort()];
+  const [port, status] = await freePorts(2);
   const at = started.folder;
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${at}/${kind};`).join('\n');
   const configuration = `daemon off; master_process off; pid ${at}/nginx.pid; error_log ${at}/nginx.log;

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chownSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { freePort, isOpen } from '../lib/ports.mjs';
+import { freePort, isOpen } from '../../../interop/support/ports.mjs';
 import { NOBODY, Started, ready } from '../lib/started.mjs';
 
 const PASSWORD = 'planted-1';

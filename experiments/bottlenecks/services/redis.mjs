@@ -1,4 +1,4 @@
-import { freePort, isOpen } from '../lib/ports.mjs';
+import { freePort, isOpen } from '../../../interop/support/ports.mjs';
 import { ready } from '../lib/started.mjs';
 
 /** Starts a Redis that keeps nothing: `{ url, port }`. `settings` as in redis.conf. */

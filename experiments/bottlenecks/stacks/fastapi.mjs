@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { freePort, isOpen } from '../lib/ports.mjs';
+import { freePort, isOpen } from '../../../interop/support/ports.mjs';
 import { ready } from '../lib/started.mjs';
 
 const FOLDER = fileURLToPath(new URL('fastapi', import.meta.url));
