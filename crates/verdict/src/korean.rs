@@ -15,51 +15,83 @@ type Entry = (&'static str, &'static str);
 
 /// The Korean of a sentence of a diagnosis; None: it is in no catalogue.
 pub fn korean(sentence: &str) -> Option<String> {
-    static SORTED: OnceLock<Vec<Entry>> = OnceLock::new();
+    static PATTERNS: OnceLock<Vec<Pattern>> = OnceLock::new();
     // Those with the most words of their own first: what is said with few of them fits much else.
-    let entries = SORTED.get_or_init(|| {
-        let mut all: Vec<Entry> =
-            [causes::ENTRIES, remedies::ENTRIES, evidence::ENTRIES].into_iter().flatten().copied().collect();
-        all.sort_by_key(|(english, _)| std::cmp::Reverse(plain(english).replace("{}", "").len()));
+    let patterns = PATTERNS.get_or_init(|| {
+        let entries = [causes::ENTRIES, remedies::ENTRIES, evidence::ENTRIES].into_iter().flatten();
+        let mut all: Vec<Pattern> = entries.map(Pattern::of).collect();
+        all.sort_by_key(|pattern| std::cmp::Reverse(pattern.own_words()));
         all
     });
-    entries.iter().find_map(|(english, korean)| Some(filled(korean, &holes(english, sentence)?)))
+    patterns.iter().find_map(|pattern| Some(filled(pattern.korean, &pattern.holes_in(sentence)?)))
 }
 
-/// The sentence with all its holes alike.
-fn plain(english: &str) -> String {
-    english.replace("{#}", "{}")
+/// An entry, read.
+struct Pattern {
+    /// Before the first hole.
+    start: &'static str,
+    holes: Vec<Hole>,
+    korean: &'static str,
 }
 
-/// What stands in the holes; None: the sentence is another one.
-fn holes<'s>(english: &str, sentence: &'s str) -> Option<Vec<&'s str>> {
-    let alike = plain(english);
-    let mut pieces = alike.split("{}");
-    let mut rest = sentence.strip_prefix(pieces.next()?)?;
-    let mut holes = Vec::new();
-    let mut pieces = pieces.peekable();
-    while let Some(piece) = pieces.next() {
-        // The last piece is the end, wherever it stands before; a hole is never empty.
-        let at = match pieces.peek() {
-            None => rest.len().checked_sub(piece.len()).filter(|_| rest.ends_with(piece))?,
-            Some(_) => {
-                let first = rest.chars().next()?.len_utf8();
-                rest[first..].find(piece).map(|at| at + first)?
-            }
+/// A hole, and what stands behind it.
+struct Hole {
+    is_number: bool,
+    after: &'static str,
+}
+
+impl Pattern {
+    fn of((english, korean): &Entry) -> Pattern {
+        let next = |text: &'static str| {
+            let holes = [("{}", false), ("{#}", true)].into_iter();
+            let at = holes.filter_map(|(mark, is_number)| Some((text.find(mark)?, mark, is_number)));
+            at.min().map(|(at, mark, is_number)| (&text[..at], is_number, &text[at + mark.len()..]))
         };
-        if at == 0 {
-            return None;
+        let Some((start, mut is_number, mut rest)) = next(english) else {
+            return Pattern { start: english, holes: Vec::new(), korean };
+        };
+        let mut holes = Vec::new();
+        while let Some((after, is_next_number, more)) = next(rest) {
+            holes.push(Hole { is_number, after });
+            (is_number, rest) = (is_next_number, more);
         }
-        let (hole, more) = rest.split_at(at);
-        holes.push(hole);
-        rest = &more[piece.len()..];
+        holes.push(Hole { is_number, after: rest });
+        Pattern { start, holes, korean }
     }
-    let is_number = |hole: &str| hole.chars().all(|char| char.is_ascii_digit() || ".,".contains(char));
-    let fits = english.split('{').skip(1).filter(|after| after.starts_with(['}', '#']));
-    let fits = fits.zip(&holes).all(|(after, hole)| after.starts_with('}') || is_number(hole));
-    (rest.is_empty() && fits).then_some(holes)
+
+    /// How much of a sentence it says itself.
+    fn own_words(&self) -> usize {
+        self.start.len() + self.holes.iter().map(|hole| hole.after.len()).sum::<usize>()
+    }
+
+    /// What stands in the holes; None: the sentence is another one.
+    fn holes_in<'s>(&self, sentence: &'s str) -> Option<Vec<&'s str>> {
+        let mut rest = sentence.strip_prefix(self.start)?;
+        let mut found = Vec::with_capacity(self.holes.len());
+        for (at, Hole { is_number, after }) in self.holes.iter().enumerate() {
+            // A hole is never empty; the last piece is the end, wherever it stands before.
+            let first = rest.chars().next()?.len_utf8();
+            let end = if at + 1 == self.holes.len() {
+                rest.len().checked_sub(after.len()).filter(|end| *end >= first && rest.ends_with(after))?
+            } else {
+                first + rest[first..].find(after)?
+            };
+            let (hole, more) = rest.split_at(end);
+            if *is_number && !is_a_number(hole) {
+                return None;
+            }
+            found.push(hole);
+            rest = &more[after.len()..];
+        }
+        rest.is_empty().then_some(found)
+    }
 }
 
+fn is_a_number(text: &str) -> bool {
+    text.chars().all(|char| char.is_ascii_digit() || ".,".contains(char))
+}
+
+/// The Korean with what stands in the holes, itself in Korean where that is known.
 fn filled(korean: &str, holes: &[&str]) -> String {
     let mut text = korean.to_owned();
     for (number, hole) in (1..).zip(holes) {
@@ -108,7 +140,7 @@ mod tests {
         let all = [causes::ENTRIES, remedies::ENTRIES, evidence::ENTRIES].concat();
         for (at, (english, korean)) in all.iter().enumerate() {
             assert!(all[..at].iter().all(|(other, _)| other != english), "{english}");
-            for number in 1..=plain(english).matches("{}").count() {
+            for number in 1..=Pattern::of(&(english, korean)).holes.len() {
                 assert!(korean.contains(&format!("{{{number}}}")), "{korean}");
             }
         }
