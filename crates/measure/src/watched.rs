@@ -12,6 +12,11 @@ pub const LOOK: &str = "watch.look";
 /// How much of a core's time a probe's look took.
 pub const LOOK_CPU: &str = "watch.cpu";
 
+/// The kind of events in a run's record that say what happened to the target.
+pub const TARGET: &str = "target";
+/// The kind of those that say what could not be measured, and why.
+pub const UNMEASURED: &str = "unmeasured";
+
 /// A metric of ours.
 pub(crate) struct Row {
     name: &'static str,

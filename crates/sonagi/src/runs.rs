@@ -32,7 +32,7 @@ use std::path::{Path, PathBuf};
 
 /// Runs every script, unless a signal ends it sooner, and prints the results.
 pub(crate) fn all(scripts: Vec<Script>, options: &RunOptions, terminal: &Terminal) -> Result<Exit, Error> {
-    TargetWatch::of(&options.watch.texts, None).map_err(|why| Error::flag("--watch", why))?;
+    target_watch::judge(&options.watch.texts).map_err(|why| Error::flag("--watch", why))?;
     let destination = options.output.as_deref().map(|path| Destination::prepare(path, &now()?));
     let destination = destination.transpose()?;
     let control = Control::new();

@@ -4,17 +4,13 @@ use clap::{Arg, ArgAction, ArgMatches};
 use serde_json::json;
 use sonagi_engine::{Sighting, Sightings, Watcher};
 use sonagi_measure::metrics::Registry;
+use sonagi_measure::watched;
 use sonagi_watch::probes::{self, Target};
 use sonagi_watch::{Note, Probe, Watch, machine};
 use std::fmt;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs, UdpSocket};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::time::Instant;
-
-/// A note about what cannot be measured, in the run's record.
-pub(crate) const UNMEASURED: &str = "unmeasured";
-/// A note about what happened to the target.
-pub(crate) const TARGET: &str = "target";
 
 /// What a command line says of watching.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +50,14 @@ impl WatchWish {
 /// What is wrong with a text that says what to watch, without what may be a password in it.
 pub(crate) fn refused(text: &str) -> Option<String> {
     probes::probe(text).err()
+}
+
+/// Judges what a command line asks to watch.
+///
+/// # Errors
+/// What is wrong with the first text that asks for nothing that can be watched.
+pub(crate) fn judge(texts: &[String]) -> Result<(), String> {
+    texts.iter().find_map(|text| refused(text)).map_or(Ok(()), Err)
 }
 
 /// Probes of one run.
@@ -114,7 +118,7 @@ impl Watcher for TargetWatch {
 
 fn sighting(note: Note) -> Sighting {
     let Note { at, subject, text, hint, is_event } = note;
-    let kind = if is_event { TARGET } else { UNMEASURED };
+    let kind = if is_event { watched::TARGET } else { watched::UNMEASURED };
     Sighting { at, kind, detail: json!({ "subject": subject, "text": text, "hint": hint }) }
 }
 

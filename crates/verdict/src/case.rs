@@ -5,6 +5,7 @@ use crate::story::Story;
 use crate::timeline::Timeline;
 use serde_json::Value;
 use sonagi_measure::summary::Summary;
+use sonagi_measure::watched;
 use std::ops::Range;
 
 /// How long a resource is saturated at least before it is called that (s).
@@ -92,9 +93,9 @@ impl Case<'_> {
         Some(Saturated { onset_s, level, before: mean(levels, self.story.calm()) })
     }
 
-    /// Events of a kind: their texts, with the second of each. A run folder keeps what an event says in its `detail`.
-    pub(crate) fn happened(&self, kind: &str) -> impl Iterator<Item = (usize, &str)> {
-        self.events.iter().filter(move |event| event["kind"] == *kind).filter_map(|event| {
+    /// What happened to the target, with the second of each. A run folder keeps what an event says in its `detail`.
+    pub(crate) fn happened(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.events.iter().filter(|event| event["kind"] == watched::TARGET).filter_map(|event| {
             let at = event["at_ns"].as_i64().unwrap_or(0).max(0) as usize / 1_000_000_000;
             Some((at, event["detail"]["text"].as_str()?))
         })
@@ -102,7 +103,7 @@ impl Case<'_> {
 
     /// The first of the target's events whose text has this in it.
     pub(crate) fn told(&self, part: &str) -> Option<(usize, &str)> {
-        self.happened("target").find(|(_, text)| text.contains(part))
+        self.happened().find(|(_, text)| text.contains(part))
     }
 
     /// The function that a profile found to hold the target's event loop: `hashPassword (auth.js:41)`.
@@ -118,8 +119,8 @@ impl Case<'_> {
     }
 
     /// Whether the target is short of cores: its threads could run and wait for one. Where the kernel does not tell, by
-    /// what it uses: less than falls to each of those who want a core is its own choice, as a scheduler gives everybody
-    /// his share.
+    /// what it uses: less than falls to each of those who want a core is its own choice, as a scheduler gives each its
+    /// share.
     pub(crate) fn is_short_of_cores(&self) -> bool {
         if let Some(waiting) = self.level("target.cpu.waiting") {
             return waiting >= WAITING;

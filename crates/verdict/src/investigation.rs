@@ -5,9 +5,8 @@ use crate::timeline::Timeline;
 use serde_json::Value;
 use sonagi_measure::frame::Frame;
 use sonagi_measure::summary::Summary;
+use sonagi_measure::watched;
 
-/// The kind of events that rules look at: what happened to the target.
-const OF_TARGET: &str = "target";
 /// Events that are kept, at most. Rules quote the first few of a kind.
 const EVENTS_MAX: usize = 2_000;
 
@@ -44,7 +43,7 @@ impl Investigation {
 
     /// Takes an event as run folders have it: `at_ns`, `kind`, `detail`. Those that no rule asks for are left.
     pub fn event(&mut self, event: &Value) {
-        if event["kind"] == OF_TARGET && !self.is_too_long && self.events.len() < EVENTS_MAX {
+        if event["kind"] == watched::TARGET && !self.is_too_long && self.events.len() < EVENTS_MAX {
             self.events.push(event.clone());
         }
     }

@@ -1,6 +1,5 @@
 //! What to do about a finding, ranked by seven criteria: impact, ease, resources at hand, cost, scalability, severity
-//! and
-//! risk.
+//! and risk.
 
 use serde::Serialize;
 

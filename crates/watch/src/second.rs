@@ -69,7 +69,7 @@ impl Second {
             json!({ "metric": metric, "kind": kind, "unit": unit, "tags": tags, "value": value })
         };
         let note = |Told { subject, text, hint, is_event }: &Told| {
-            let kind = if *is_event { "target" } else { "unmeasured" };
+            let kind = if *is_event { watched::TARGET } else { watched::UNMEASURED };
             json!({ "kind": kind, "subject": subject, "text": text, "hint": hint })
         };
         json!({
@@ -98,7 +98,7 @@ impl Second {
             Some(Measured { unit, metric, kind, tags: TagSet::of(&tags), value })
         };
         let note = |of: &Value| {
-            let (subject, is_event) = (text(of, "subject")?, of["kind"] == "target");
+            let (subject, is_event) = (text(of, "subject")?, of["kind"] == watched::TARGET);
             Some(Told { subject, text: text(of, "text")?, hint: text(of, "hint"), is_event })
         };
         Some(Second {

@@ -42,16 +42,10 @@ function told(diagnosis: Diagnosis): (HTMLElement | null)[] {
 
 function unexplained(diagnosis: Diagnosis): (HTMLElement | null)[] {
   const t = text().diagnosis;
+  const changes = diagnosis.changed.map(change => h('li', {}, said(change.text, change.ko)));
   return [
     h('p', { class: 'doubtful' }, `! ${t.unexplained}`),
-    diagnosis.changed.length > 0 ? h('h3', {}, t.changed) : null,
-    diagnosis.changed.length > 0
-      ? h(
-          'ul',
-          {},
-          diagnosis.changed.map(change => h('li', {}, said(change.text, change.ko))),
-        )
-      : null,
+    ...(diagnosis.changed.length > 0 ? [h('h3', {}, t.changed), h('ul', {}, changes)] : []),
     diagnosis.is_watched ? null : h('p', { class: 'missing' }, t.unwatched),
   ];
 }

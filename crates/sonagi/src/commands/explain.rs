@@ -18,9 +18,8 @@ pub(super) fn define() -> Command {
         .about("Say what broke first in a run: cause, evidence, what was ruled out, and what to try")
         .long_about(
             "Say what broke first in a run, from its folder: the cause, what it stands on, what was ruled out, and \
-             what \
-             to try, the best first. A target that kept up is not accused. The exit code is 0 whatever is found; 4 if \
-             the folder cannot be read.",
+             what to try, the best first. A target that kept up is not accused. The exit code is 0 whatever is found; \
+             4 if the folder cannot be read.",
         )
         .arg(
             Arg::new("folder")

@@ -17,7 +17,7 @@ pub(crate) use flags::tip;
 use crate::environment::NO_COLOR;
 use crate::page::Dashboard;
 use crate::signals;
-use crate::target_watch::{TargetWatch, Whereabouts};
+use crate::target_watch::{self, TargetWatch, Whereabouts};
 use crate::terminal::Terminal;
 use clap::error::ErrorKind;
 use flags::GivenFlags;
@@ -263,7 +263,7 @@ fn asked(given: &GivenFlags) -> Result<Asked, (Exit, String)> {
 fn watching(given: &GivenFlags) -> Result<Watching, String> {
     let (own, given) =
         ((!given.has("no-watch")).then_some(Whereabouts::Here(Target::Peer)), given.many("watch"));
-    TargetWatch::of(&given, None).map_err(|why| format!("--watch: {why}"))?;
+    target_watch::judge(&given).map_err(|why| format!("--watch: {why}"))?;
     Ok(Watching::by(move |of_script| {
         let texts: Vec<String> = given.iter().chain(of_script).cloned().collect();
         Ok(TargetWatch::of(&texts, own.clone())?.map(|watch| watch as _))

@@ -23,7 +23,7 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
     }
     let mut found = vec![evidence("target.ended", format!("{ended:.0} ended, the first at {onset_s} s"))];
     found.extend(
-        case.happened("target")
+        case.happened()
             .filter(|(_, text)| text.starts_with("process "))
             .take(3)
             .map(|(at, text)| evidence("events", format!("{text} at {at} s"))),
