@@ -4,8 +4,10 @@
 //! Nothing is computed here: the names and values are [`Metrics`], of which the console prints Artillery's own
 //! families.
 
+mod figures;
 mod periods;
 
+pub use figures::figures;
 pub use periods::Periods;
 
 use sonagi_measure::figures::tame;

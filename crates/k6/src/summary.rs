@@ -7,12 +7,14 @@
 mod collected;
 mod data;
 mod delivery;
+mod exported;
 mod figures;
 pub(crate) mod recorded;
 #[cfg(test)]
 mod tests;
 mod text;
 
+pub use exported::exported;
 pub use figures::TimeUnit;
 pub use recorded::{Recorded, judged, recorded, store_of};
 

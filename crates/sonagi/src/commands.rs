@@ -1,13 +1,14 @@
 //! The commands: one file each, one line each in the table.
 
 pub(crate) mod check;
+mod compare;
 mod completions;
 mod demo;
 mod explain;
 mod man;
 mod page;
 mod quick;
-mod report;
+pub(crate) mod report;
 mod run;
 mod schema;
 mod serve;
@@ -36,6 +37,7 @@ pub(crate) const COMMANDS: &[CommandEntry] = &[
     CommandEntry { name: report::NAME, define: report::define, run: report::run },
     CommandEntry { name: watch::NAME, define: watch::define, run: watch::run },
     CommandEntry { name: explain::NAME, define: explain::define, run: explain::run },
+    CommandEntry { name: compare::NAME, define: compare::define, run: compare::run },
     CommandEntry { name: page::NAME, define: page::define, run: page::run },
     CommandEntry { name: completions::NAME, define: completions::define, run: completions::run },
     CommandEntry { name: man::NAME, define: man::define, run: man::run },

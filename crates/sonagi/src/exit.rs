@@ -35,7 +35,7 @@ pub(crate) const CODES: [Meaning; 7] = [
         exit: Exit::Fail,
         code: 1,
         meaning: "A run failed: a strict threshold, a delivery, a user, or its HTTP answers (`--fail-on-status`). Like \
-                  a failed `ensure` in Artillery.",
+                  a failed `ensure` in Artillery. Of `compare --fail-on`: side B is worse.",
     },
     Meaning {
         exit: Exit::Problems,
@@ -45,7 +45,8 @@ pub(crate) const CODES: [Meaning; 7] = [
     Meaning {
         exit: Exit::Invalid,
         code: 3,
-        meaning: "Results unreliable: the load generator fell behind, or ran out of ports or files.",
+        meaning: "Results unreliable: the load generator fell behind, or ran out of ports or files. Of `compare`: the \
+                  sides are not comparable.",
     },
     Meaning {
         exit: Exit::CouldNotRun,

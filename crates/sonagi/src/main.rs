@@ -4,8 +4,10 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod artillery_flags;
+mod baseline;
 mod cli;
 mod commands;
+mod compared_runs;
 mod destination;
 mod diagnosed;
 #[cfg(test)]

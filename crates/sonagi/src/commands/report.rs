@@ -111,11 +111,13 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     written.map(|()| Exit::Pass)
 }
 
-fn open(folder: &Path) -> Result<Reader, Error> {
+/// Opens a run folder.
+pub(crate) fn open(folder: &Path) -> Result<Reader, Error> {
     Reader::open(folder).map_err(|error| unread(folder, &error))
 }
 
-fn unread(folder: &Path, error: &ReadError) -> Error {
+/// A run folder that cannot be read.
+pub(crate) fn unread(folder: &Path, error: &ReadError) -> Error {
     Error::could_not(format_args!("cannot read the run folder {}: {error}", folder.display()))
 }
 
@@ -171,7 +173,7 @@ fn write(path: &Path, folder: &Path, summary: &Summary) -> Result<(), Error> {
 }
 
 /// The runs in a folder that is no run itself, newest first: their names begin with their time. None: it holds no run.
-fn runs_in(folder: &Path) -> Option<Vec<PathBuf>> {
+pub(crate) fn runs_in(folder: &Path) -> Option<Vec<PathBuf>> {
     let is_run = |path: &PathBuf| path.join(RUN).is_file() || path.join(matrix::DOCUMENT).is_file();
     if is_run(&folder.to_owned()) {
         return None;
@@ -215,7 +217,7 @@ fn verdict(run: &Path) -> String {
 }
 
 /// The summary that a report file has beside Artillery's members.
-fn of_report(file: &Path) -> Result<Summary, Error> {
+pub(crate) fn of_report(file: &Path) -> Result<Summary, Error> {
     let name = file.display();
     let unread = |error: std::io::Error| Error::could_not(format_args!("cannot read {name}: {error}"));
     let document: Value = serde_json::from_slice(&std::fs::read(file).map_err(unread)?)

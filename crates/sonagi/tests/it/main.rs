@@ -4,6 +4,7 @@
 mod artillery;
 mod check;
 mod command_line;
+mod compare;
 mod documents;
 mod faults;
 mod filtrex;

@@ -1,0 +1,293 @@
+//! Two sides of runs compared, on a terminal and as Markdown: the verdict first, then each figure, then what would
+//! decide it.
+
+use crate::figures::{count, counted, figure};
+use crate::page::{Page, Tone, columns, cut, padded};
+use sonagi_verdict::compare::{
+    Compared, Comparison, Figure, Judgement, Mismatch, RUNS_AT_LEAST, RUNS_AT_MOST, Scale,
+};
+
+/// Runs that were left out and are told one by one.
+const LEFT_OUT: usize = 5;
+
+/// The text for a terminal of this width. Ends with a newline.
+pub fn text(comparison: &Comparison, width: usize, colour: bool) -> String {
+    let mut page = Page::new(width, colour);
+    page.line(&word(comparison), tone(comparison.verdict));
+    page.entry(if comparison.primary.is_some() { "primary" } else { "" }, Tone::Faint, &headline(comparison));
+    page.blank();
+    if comparison.primary.is_some() {
+        table(&mut page, comparison);
+        page.blank();
+    }
+    for (label, sentence) in sentences(comparison) {
+        page.entry(label, Tone::Faint, &sentence);
+    }
+    page.finish()
+}
+
+/// The same as Markdown, for a pull request. Ends with a newline.
+pub fn markdown(comparison: &Comparison) -> String {
+    let [(a, _), (b, _)] = &comparison.sides;
+    let mut text = format!("**{}**: {}\n", word(comparison), headline(comparison));
+    if comparison.primary.is_some() {
+        let (a, b) = (escaped(a), escaped(b));
+        text.push_str(&format!(
+            "\n| figure | {a} | {b} | {b} against {a} | 95 % interval | |\n| --- | --: | --: | --: | --: | --- |\n"
+        ));
+        for compared in all(comparison) {
+            let name = escaped(&compared.figure.name);
+            let cells = cells(compared).map(|cell| escaped(&cell));
+            text.push_str(&format!("| {name} | {} |\n", cells.join(" | ")));
+        }
+    }
+    let sentences = sentences(comparison);
+    if !sentences.is_empty() {
+        text.push('\n');
+    }
+    for (label, sentence) in sentences {
+        let label = if label.is_empty() { String::new() } else { format!("{label}: ") };
+        text.push_str(&format!("- {}\n", escaped(&format!("{label}{sentence}"))));
+    }
+    text
+}
+
+fn all(comparison: &Comparison) -> impl Iterator<Item = &Compared> {
+    comparison.primary.iter().chain(&comparison.others)
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+fn word(comparison: &Comparison) -> String {
+    match comparison.verdict {
+        Judgement::Same => format!("SAME WITHIN {}", margin(comparison)),
+        other => other.word().to_owned(),
+    }
+}
+
+fn margin(comparison: &Comparison) -> String {
+    format!("±{} %", figure_of_percent(comparison.margin))
+}
+
+/// A percentage without needless digits.
+fn figure_of_percent(share: f64) -> String {
+    let text = format!("{:.1}", share * 100.0);
+    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+}
+
+fn tone(judgement: Judgement) -> Tone {
+    match judgement {
+        Judgement::Better => Tone::Good,
+        Judgement::Worse => Tone::Bad,
+        Judgement::Same => Tone::Good,
+        Judgement::Inconclusive | Judgement::NotComparable => Tone::Doubtful,
+        Judgement::Higher | Judgement::Lower => Tone::Plain,
+    }
+}
+
+/// The primary figure in a sentence.
+fn headline(comparison: &Comparison) -> String {
+    let [(a, runs_a), (b, runs_b)] = &comparison.sides;
+    let undeclared: Vec<&str> =
+        comparison.mismatches.iter().filter(|one| !one.is_declared).map(|one| one.what.as_str()).collect();
+    if !undeclared.is_empty() {
+        return format!("{a} and {b} were not run alike: {} differ", undeclared.join(", "));
+    }
+    let Some(primary) = &comparison.primary else {
+        return match comparison.missing.first() {
+            Some(name) => format!("not every run has the figure {name}"),
+            None if runs_a.min(runs_b) == &0 => "no run of one side can be used".to_owned(),
+            None => "the runs have no figure in common".to_owned(),
+        };
+    };
+    let runs = match runs_a == runs_b {
+        true => format!("{} a side", counted(*runs_a as u64, "run")),
+        false => format!("{} against {}", counted(*runs_b as u64, "run"), count(*runs_a as u64)),
+    };
+    format!("{}: {}, {runs}", primary.figure.name, change(primary, [a, b]))
+}
+
+/// `B took 1.23 × as long as A (1.12–1.35)`.
+fn change(compared: &Compared, [a, b]: [&str; 2]) -> String {
+    let interval = compared.effect.interval.map(|_| format!(" ({})", interval(compared))).unwrap_or_default();
+    match compared.figure.scale {
+        Scale::Ratio => format!("{b} is {} × {a}{interval}", ratio(compared.effect.estimate)),
+        Scale::Difference => {
+            format!("{b} is {a} {}{interval}", difference(&compared.figure, compared.effect.estimate))
+        }
+    }
+}
+
+fn ratio(value: f64) -> String {
+    // A change of a thousandth is the least that anybody asks for; beyond ten nobody reads that.
+    if value < 10.0 { format!("{value:.3}") } else { figure(value) }
+}
+
+fn difference(figure: &Figure, value: f64) -> String {
+    let sign = if value < 0.0 { "−" } else { "+" };
+    match figure.is_share() {
+        true => format!("{sign} {:.2} points", value.abs() * 100.0),
+        false => format!("{sign} {}", self::figure(value.abs())),
+    }
+}
+
+fn interval(compared: &Compared) -> String {
+    let Some((low, high)) = compared.effect.interval else { return "-".to_owned() };
+    let one = |value: f64| match compared.figure.scale {
+        Scale::Ratio => ratio(value),
+        Scale::Difference if compared.figure.is_share() => format!("{:+.2}", value * 100.0).replace('-', "−"),
+        Scale::Difference => format!("{value:+.1}").replace('-', "−"),
+    };
+    match compared.figure.scale {
+        Scale::Ratio => format!("{}–{}", one(low), one(high)),
+        Scale::Difference => format!("{} to {}", one(low), one(high)),
+    }
+}
+
+/// A value with its unit, as the name of the figure tells it.
+fn value(of: &Figure, value: f64) -> String {
+    let name = of.name.as_str();
+    if of.is_share() {
+        return format!("{:.2} %", value * 100.0);
+    }
+    let unit = [("_ms", " ms"), ("_bytes", " B"), ("per_s", "/s")];
+    let is_of = |ending: &str| {
+        name.ends_with(ending)
+            || name.rsplit_once('.').is_some_and(|(distribution, _)| distribution.ends_with(ending))
+    };
+    let unit = unit.iter().find(|(ending, _)| is_of(ending)).map_or("", |(_, unit)| unit);
+    format!("{}{unit}", figure(value))
+}
+
+/// Both sides, the change, its interval, the word.
+fn cells(compared: &Compared) -> [String; 5] {
+    let [a, b] = compared.means.map(|mean| value(&compared.figure, mean));
+    let change = match compared.figure.scale {
+        Scale::Ratio => ratio(compared.effect.estimate),
+        Scale::Difference => difference(&compared.figure, compared.effect.estimate).replace(" points", " pt"),
+    };
+    let word = match compared.judgement {
+        Judgement::Inconclusive => "open".to_owned(),
+        other => other.word().to_lowercase(),
+    };
+    [a, b, change, interval(compared), word]
+}
+
+/// Widths of the cells.
+const WIDTHS: [usize; 5] = [11, 11, 12, 17, 8];
+
+/// A line a figure, under the name of the distribution that it is of.
+fn table(page: &mut Page, comparison: &Comparison) {
+    let [(a, _), (b, _)] = &comparison.sides;
+    let room = page.width().saturating_sub(WIDTHS.iter().sum()).min(30);
+    let heads = [a.as_str(), b.as_str(), "change", "95 % interval", ""];
+    let head: Vec<String> =
+        heads.iter().zip(WIDTHS).map(|(head, width)| right(&cut(head, width - 1), width)).collect();
+    page.line(&format!("{}{}", padded("", room), head.concat()), Tone::Faint);
+    let mut over: &str = "";
+    for compared in all(comparison) {
+        let (path, last) = match compared.figure.name.rsplit_once('.') {
+            Some((path, last)) if columns(&compared.figure.name) > room => (path, last),
+            _ => ("", compared.figure.name.as_str()),
+        };
+        if path != over && !path.is_empty() {
+            page.line(path, Tone::Plain);
+        }
+        over = path;
+        let label = if path.is_empty() { last.to_owned() } else { format!("  {last}") };
+        let cells = cells(compared);
+        let mut line = padded(&cut(&label, room), room);
+        for (at, (cell, width)) in cells.iter().zip(WIDTHS).enumerate() {
+            line.push_str(&if at == cells.len() - 1 { format!("  {cell}") } else { right(cell, width) });
+        }
+        page.line(&line, tone_of_row(compared.judgement));
+    }
+}
+
+fn tone_of_row(judgement: Judgement) -> Tone {
+    match judgement {
+        Judgement::Same | Judgement::Inconclusive => Tone::Plain,
+        other => tone(other),
+    }
+}
+
+fn right(text: &str, width: usize) -> String {
+    let blanks = width.saturating_sub(columns(text));
+    format!("{:blanks$}{text}", "")
+}
+
+/// What else there is to say, each with its label.
+fn sentences(comparison: &Comparison) -> Vec<(&'static str, String)> {
+    let mut sentences = Vec::new();
+    for mismatch in &comparison.mismatches {
+        sentences.push(("differs", mismatched(mismatch)));
+    }
+    for left_out in comparison.left_out.iter().take(LEFT_OUT) {
+        sentences.push(("left out", format!("{}: {}", left_out.run, left_out.why)));
+    }
+    if let Some(more) = comparison.left_out.len().checked_sub(LEFT_OUT).filter(|more| *more > 0) {
+        sentences.push(("", format!("and {}", counted(more as u64, "more run"))));
+    }
+    for name in comparison.missing.iter().skip(usize::from(comparison.primary.is_none())) {
+        sentences.push(("missing", format!("not every run has the figure {name}")));
+    }
+    if let Some(primary) = &comparison.primary {
+        sentences.extend(seen(primary));
+        sentences.extend(undecided(primary, comparison));
+    }
+    if comparison.others.len() > 1 && comparison.others.iter().any(|other| other.adjusted_p.is_some()) {
+        let others = counted(comparison.others.len() as u64, "other figure");
+        sentences.push(("note", format!("the {others} are judged together (Holm); the first one decides")));
+    }
+    sentences
+}
+
+fn mismatched(mismatch: &Mismatch) -> String {
+    let side = |at: usize| match mismatch.sides[at].iter().next() {
+        None => "nothing".to_owned(),
+        Some(only) if mismatch.sides[at].len() == 1 => only.clone(),
+        Some(_) => mismatch.sides[at].iter().cloned().collect::<Vec<_>>().join(" and "),
+    };
+    let what = &mismatch.what;
+    let hint = match mismatch.is_declared {
+        true => " (as was said)".to_owned(),
+        false => format!("; if that is what was changed: --across {what}"),
+    };
+    format!("{what}: {} against {}{hint}", side(0), side(1))
+}
+
+/// What so many runs could have seen.
+fn seen(primary: &Compared) -> Option<(&'static str, String)> {
+    let detectable = primary.effect.detectable?;
+    let size = match primary.figure.scale {
+        Scale::Ratio if detectable < 2.0 => format!("of {} %", figure_of_percent(detectable - 1.0)),
+        Scale::Ratio => format!("to {} times as much", figure(detectable)),
+        Scale::Difference => format!("of {}", difference(&primary.figure, detectable).replace("+ ", "")),
+    };
+    Some(("sees", format!("runs that vary as these do show a change {size} nine times in ten")))
+}
+
+/// What would decide it.
+fn undecided(primary: &Compared, comparison: &Comparison) -> Option<(&'static str, String)> {
+    if primary.judgement != Judgement::Inconclusive {
+        return None;
+    }
+    let fewest = comparison.sides[0].1.min(comparison.sides[1].1);
+    let advice = match primary.runs_needed {
+        Some(needed) => format!("about {needed} runs a side would decide it, if they vary as these do"),
+        None if primary.effect.spread.is_some() => {
+            format!(
+                "not even {RUNS_AT_MOST} runs a side would decide it: make longer runs, or a wider --margin"
+            )
+        }
+        None => format!(
+            "one run says nothing of how runs differ: make at least {RUNS_AT_LEAST} a side, in turn; ten show a change \
+             of 10 % where runs vary by 5 %"
+        ),
+    };
+    let few = (fewest > 1 && fewest < RUNS_AT_LEAST)
+        .then(|| format!("fewer than {RUNS_AT_LEAST} runs a side decide nothing; "));
+    Some(("next", format!("{}{advice}", few.unwrap_or_default())))
+}

@@ -1,0 +1,197 @@
+//! How much two sides differ in one figure, and how sure that is.
+//!
+//! The unit is the run: the million requests of a run share its machine, its caches and its luck, so that they are one
+//! observation of "how fast is it". Figures that are times or rates are compared by the ratio of their geometric means,
+//! with Welch's interval on the logarithms; shares (of deliveries, of failures) by the difference of their means, as a
+//! share that is 0 or 1 has no logarithm. Kalibera and Jones, "Rigorous benchmarking in reasonable time" (2013), is
+//! where ratios with intervals over runs come from; `examples/intervals.rs` is the simulation by which Student's interval
+//! was chosen over BCa's bootstrap (docs/compare.md has its table).
+
+use distrs::StudentsT;
+
+/// The quantile of Student's distribution at which a two-sided interval of 95 % ends.
+const TWO_SIDED: f64 = 0.975;
+/// How sure a change of the size that "could have been seen" is to be seen.
+const POWER: f64 = 0.9;
+/// No more runs a side than these are advised.
+pub const RUNS_AT_MOST: usize = 200;
+
+/// How a figure is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scale {
+    /// B over A; 1 is no change.
+    Ratio,
+    /// B minus A; 0 is no change. For shares from 0 to 1.
+    Difference,
+}
+
+/// How much B differs from A.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Effect {
+    /// The scale of all the others.
+    pub scale: Scale,
+    /// B against A.
+    pub estimate: f64,
+    /// The 95 % interval; None with fewer than two runs a side.
+    pub interval: Option<(f64, f64)>,
+    /// How likely a difference at least so large is between equal systems; None without an interval.
+    pub p: Option<f64>,
+    /// The smallest change that so many runs, varying so much, show nine times in ten; None without an interval.
+    pub detectable: Option<f64>,
+    /// Standard deviation of a run, of both sides together, as a part of its value (ratios) or as it is (shares).
+    pub spread: Option<f64>,
+}
+
+impl Scale {
+    /// The figure where the scale is even; None where it has no place on it.
+    fn even(self, figure: f64) -> Option<f64> {
+        match self {
+            Scale::Ratio => (figure > 0.0 && figure.is_finite()).then(|| figure.ln()),
+            Scale::Difference => figure.is_finite().then_some(figure),
+        }
+    }
+
+    fn back(self, even: f64) -> f64 {
+        match self {
+            Scale::Ratio => even.exp(),
+            Scale::Difference => even,
+        }
+    }
+
+    /// No change.
+    pub fn none(self) -> f64 {
+        match self {
+            Scale::Ratio => 1.0,
+            Scale::Difference => 0.0,
+        }
+    }
+}
+
+/// A side's runs where the scale is even.
+struct Sample {
+    mean: f64,
+    /// Of a run, unbiased; 0 with one run.
+    variance: f64,
+    runs: f64,
+}
+
+impl Sample {
+    fn of(scale: Scale, figures: &[f64]) -> Option<Sample> {
+        let even: Vec<f64> = figures.iter().map(|figure| scale.even(*figure)).collect::<Option<_>>()?;
+        let runs = even.len() as f64;
+        let mean = even.iter().sum::<f64>() / runs;
+        let squares: f64 = even.iter().map(|value| (value - mean).powi(2)).sum();
+        let variance = if even.len() > 1 { squares / (runs - 1.0) } else { 0.0 };
+        (!even.is_empty()).then_some(Sample { mean, variance, runs })
+    }
+}
+
+/// Compares the runs of two sides in one figure; None where a run's figure has no place on the scale.
+pub fn effect(scale: Scale, a: &[f64], b: &[f64]) -> Option<Effect> {
+    let (a, b) = (Sample::of(scale, a)?, Sample::of(scale, b)?);
+    let change = b.mean - a.mean;
+    let estimate = scale.back(change);
+    if a.runs < 2.0 || b.runs < 2.0 {
+        return Some(Effect { scale, estimate, interval: None, p: None, detectable: None, spread: None });
+    }
+    let (of_a, of_b) = (a.variance / a.runs, b.variance / b.runs);
+    let error = (of_a + of_b).sqrt();
+    let pooled = (a.variance * (a.runs - 1.0) + b.variance * (b.runs - 1.0)) / (a.runs + b.runs - 2.0);
+    // Welch–Satterthwaite. Runs that are all equal leave no doubt, and nothing to divide by.
+    let freedom = match error > 0.0 {
+        true => (of_a + of_b).powi(2) / (of_a.powi(2) / (a.runs - 1.0) + of_b.powi(2) / (b.runs - 1.0)),
+        false => a.runs + b.runs - 2.0,
+    };
+    let half = StudentsT::ppf(TWO_SIDED, freedom) * error;
+    let p = match error > 0.0 {
+        true => 2.0 * StudentsT::cdf(-(change / error).abs(), freedom),
+        false if change == 0.0 => 1.0,
+        false => 0.0,
+    };
+    Some(Effect {
+        scale,
+        estimate,
+        interval: Some((scale.back(change - half), scale.back(change + half))),
+        p: Some(p),
+        detectable: Some(scale.back(half + StudentsT::ppf(POWER, freedom) * error)),
+        spread: Some(pooled.sqrt()),
+    })
+}
+
+/// How many runs a side decide, where runs vary by `spread` and the even scale is to be cut `within`; None: more than
+/// [`RUNS_AT_MOST`].
+pub fn runs_needed(spread: f64, within: f64) -> Option<usize> {
+    (2..=RUNS_AT_MOST).find(|runs| {
+        let error = spread * (2.0 / *runs as f64).sqrt();
+        StudentsT::ppf(TWO_SIDED, 2.0 * (*runs as f64 - 1.0)) * error <= within
+    })
+}
+
+/// Holm's step-down: what each of several `p` is worth when one of them had to come first by chance (Holm 1979).
+pub fn holm(p: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..p.len()).collect();
+    order.sort_by(|one, other| p[*one].total_cmp(&p[*other]));
+    let mut adjusted = vec![1.0; p.len()];
+    let mut at_least: f64 = 0.0;
+    for (before, at) in order.into_iter().enumerate() {
+        at_least = at_least.max(p[at] * (p.len() - before) as f64).min(1.0);
+        adjusted[at] = at_least;
+    }
+    adjusted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn near(got: f64, expected: f64) {
+        assert!((got / expected - 1.0).abs() < 1e-3, "{got} instead of {expected}");
+    }
+
+    #[test]
+    fn a_ratio_has_the_interval_that_welchs_test_on_logarithms_gives() {
+        // SciPy: ttest_ind(log(b), log(a), equal_var=False), its p-value and exp of its confidence interval.
+        let a = [10.0, 11.0, 9.5, 10.5, 10.2];
+        let b = [12.0, 12.5, 11.0, 13.0, 12.2];
+        let effect = effect(Scale::Ratio, &a, &b).unwrap();
+        near(effect.estimate, 1.185_158);
+        let (low, high) = effect.interval.unwrap();
+        near(low, 1.088_005);
+        near(high, 1.290_987);
+        near(effect.p.unwrap(), 0.001_846_6);
+    }
+
+    #[test]
+    fn a_share_is_compared_by_its_difference_and_equal_runs_leave_no_doubt() {
+        let same = effect(Scale::Difference, &[1.0; 5], &[1.0; 5]).unwrap();
+        assert_eq!((same.estimate, same.interval, same.p), (0.0, Some((0.0, 0.0)), Some(1.0)));
+        let lost = effect(Scale::Difference, &[1.0; 5], &[0.5; 5]).unwrap();
+        assert_eq!((lost.estimate, lost.p), (-0.5, Some(0.0)));
+    }
+
+    #[test]
+    fn one_run_a_side_has_a_ratio_and_no_interval() {
+        let pair = effect(Scale::Ratio, &[10.0], &[12.0]).unwrap();
+        near(pair.estimate, 1.2);
+        assert_eq!((pair.interval, pair.p, pair.detectable), (None, None, None));
+    }
+
+    #[test]
+    fn what_is_not_positive_has_no_ratio() {
+        assert_eq!(effect(Scale::Ratio, &[0.0, 1.0], &[1.0, 1.0]), None);
+        assert_eq!(effect(Scale::Ratio, &[], &[1.0]), None);
+    }
+
+    #[test]
+    fn runs_that_vary_by_five_percent_need_ten_a_side_for_five_percent() {
+        assert_eq!(runs_needed(0.05, 0.0488), Some(10));
+        assert_eq!(runs_needed(1.0, 0.01), None);
+    }
+
+    #[test]
+    fn the_first_of_several_counts_as_often_as_there_are_and_none_less_than_the_one_before() {
+        assert_eq!(holm(&[0.01, 0.04, 0.03]), vec![0.03, 0.06, 0.06]);
+        assert_eq!(holm(&[0.5, 0.9]), vec![1.0, 1.0]);
+    }
+}

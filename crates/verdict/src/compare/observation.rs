@@ -1,0 +1,119 @@
+//! A run as one observation: its figures by name, and the conditions under which it was made.
+
+use serde_json::Value;
+use sonagi_measure::summary::{Conclusion, Summary};
+use sonagi_measure::totals::Header;
+use std::collections::BTreeMap;
+
+/// A run as one observation.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Observation {
+    /// Its folder's name.
+    pub name: String,
+    /// When it began, RFC 3339 in UTC; empty where nobody says.
+    #[serde(default)]
+    pub started: String,
+    /// Its figures, by the names that thresholds have for them.
+    pub figures: BTreeMap<String, f64>,
+    /// What must be the same of two runs that are compared, by name.
+    pub conditions: BTreeMap<String, String>,
+    /// Why its figures say nothing of the target; None: they do.
+    pub unsound: Option<Unsound>,
+}
+
+/// Why a run's figures say nothing of the target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unsound {
+    /// The generator fell behind.
+    Invalid,
+    /// It was stopped before its plan was done.
+    Interrupted,
+    /// Its folder has no end.
+    CutOff,
+}
+
+impl Unsound {
+    /// In words.
+    pub fn why(self) -> &'static str {
+        match self {
+            Unsound::Invalid => "INVALID: its figures are the load generator's, not the target's",
+            Unsound::Interrupted => "it was interrupted before its plan was done",
+            Unsound::CutOff => "it was cut off",
+        }
+    }
+}
+
+impl Observation {
+    /// A run of a run folder.
+    pub fn of_run(name: &str, header: &Header, summary: &Summary) -> Observation {
+        let mut conditions = BTreeMap::new();
+        let mut tell = |what: &str, value: String| drop(conditions.insert(what.to_owned(), value));
+        tell("sonagi", header.version.clone());
+        tell("machine", machine(&header.environment));
+        tell("threads", header.shards.to_string());
+        if let Some(script) = &header.script {
+            tell("script", script.sha256.chars().take(12).collect());
+        }
+        // The plan of a matrix's run is its script's with the values of its combination, which are told one by one.
+        if summary.combination.is_empty() {
+            tell("load", load(&header.plan));
+        }
+        for (axis, value) in &summary.combination {
+            tell(axis, value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+        }
+        let unsound = match summary.verdict.result {
+            Conclusion::Invalid => Some(Unsound::Invalid),
+            Conclusion::Interrupted => Some(Unsound::Interrupted),
+            _ if !summary.complete => Some(Unsound::CutOff),
+            _ => None,
+        };
+        let (name, started) = (name.to_owned(), header.started.clone());
+        Observation { name, started, figures: figures(summary), conditions, unsound }
+    }
+
+    /// What another tool reported of a run of its own.
+    pub fn of_report(name: &str, tool: &str, figures: BTreeMap<String, f64>) -> Observation {
+        let conditions = BTreeMap::from([("tool".to_owned(), tool.to_owned())]);
+        Observation { name: name.to_owned(), started: String::new(), figures, conditions, unsound: None }
+    }
+}
+
+/// The figures of a run, and those over all its operations.
+fn figures(summary: &Summary) -> BTreeMap<String, f64> {
+    let mut figures = summary.names();
+    let (count, failed) = summary
+        .operations
+        .iter()
+        .fold((0, 0), |(count, failed), operation| (count + operation.count, failed + operation.failed));
+    if count > 0 {
+        figures.insert("failed_share".to_owned(), failed as f64 / count as f64);
+        figures
+            .insert("operations_per_s".to_owned(), count as f64 / summary.duration_s.max(f64::MIN_POSITIVE));
+    }
+    figures
+}
+
+/// The machine of a run in a line.
+fn machine(environment: &Value) -> String {
+    let part = |name: &str| match &environment[name] {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    };
+    let parts = ["cpu", "cpus", "memory", "kernel"].map(part);
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
+}
+
+/// What a run did, without whom it did it to, as a short mark: plans are long.
+fn load(plan: &Value) -> String {
+    let mut plan = plan.clone();
+    if let Some(config) = plan.get_mut("config").and_then(Value::as_object_mut) {
+        config.remove("target");
+    }
+    // FNV-1a: to tell two plans apart, not to hide them.
+    let hash = plan.to_string().bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    format!("{hash:016x}")
+}
