@@ -70,8 +70,8 @@ differential-k6: setup ## k6 and Sonagi on the same scripts; SCRIPTS='http ws/ec
 	node differential/k6/run.mjs $(SCRIPTS)
 
 bottlenecks: setup ## what `explain` says of services with planted bottlenecks and of healthy ones; an hour and more (experiments/bottlenecks/README.md)
-	$(CARGO) build --locked --quiet --profile demo -p sonagi
-	SONAGI_BIN=$(abspath $(TARGET_DIR))/demo/sonagi WRITE=1 node experiments/bottlenecks/run.mjs
+	$(CARGO) build --locked --quiet -p sonagi
+	WRITE=1 node experiments/bottlenecks/run.mjs
 
 smoke: ## the demo and a few conformance cases, as a user would run them
 	$(CARGO) build --locked --quiet -p sonagi

@@ -31,7 +31,7 @@ pub(super) fn define() -> Command {
         .long_about(
             "Start the reference chat service on a free port, load it with two scenarios and print both verdicts: \
              45 users that log in and talk in pairs, then one room of 100 users that each send once a second. \
-             It takes under a minute, and writes a page of each run beside its folder. Its scripts are in \
+             It takes half a minute, and writes a page of each run beside its folder. Its scripts are in \
              examples/demo.",
         )
         .args(run_options::arguments())
