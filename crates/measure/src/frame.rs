@@ -1,5 +1,5 @@
-//! A snapshot serialised: one second of a run as series with names, which pages, rules, and whatever else shows a run as
-//! it goes are given.
+//! A snapshot serialised: one second of a run as series with names, which pages, rules, and whatever else shows a run
+//! as it goes are given.
 //!
 //! A [`Snapshot`](crate::totals::Snapshot) keeps counts, latencies and levels in blocks of their own. Its [`Frame`] has
 //! each of them as a series: a metric, its kind and unit, and tags. A name is told once, in the first frame that has

@@ -1,13 +1,16 @@
 //! One second of a run, of all its shards: the one thing that sinks, the run's sum (and so thresholds), the run folder
 //! and frames are given.
 //!
-//! It has no serialised form of its own, as a second alone has no names: those of operations are in the header, and those
-//! of series are told once in a run. What writes seconds remembers what it has told, and there are two such forms:
+//! It has no serialised form of its own, as a second alone has no names: those of operations are in the header, and
+//! those of series are told once in a run. What writes seconds remembers what it has told, and there are two such
+//! forms:
 //!
-//! | written by | what it is | what it leaves out |
-//! |---|---|---|
-//! | [`folder::Writer`](crate::folder::Writer) | the record: counts, samples and levels in `series.jsonl`, latencies in `latency.hlog`, first instants and examples in `events.jsonl`; [`folder::Reader`](crate::folder::Reader) gives the snapshot back | [`Snapshot::progress`], single samples, instants and examples of failures that the record has already |
-//! | [`frame::Framer`](crate::frame::Framer) | the snapshot for whoever is not this process or looks by name: [`Frame`](crate::frame::Frame), a `Serialize`, every figure a series with a name and latencies in buckets | besides those, what is no figure of a second: rooms, expectations, examples; the system's limits and waits |
+//! - the record, by [`folder::Writer`](crate::folder::Writer): counts, samples and levels in `series.jsonl`, latencies
+//!   in `latency.hlog`, first instants and examples in `events.jsonl`. [`folder::Reader`](crate::folder::Reader) gives
+//!   the snapshot back, but for [`Snapshot::progress`], single samples, and examples that the record has already;
+//! - the [`Frame`](crate::frame::Frame), by [`frame::Framer`](crate::frame::Framer), for whoever is not this process or
+//!   looks by name: a `Serialize` in which every figure is a series and latencies are in buckets. Rooms, expectations
+//!   and examples are no figures of a second, and the system's limits and waits are left out.
 
 use crate::at::At;
 use crate::expectations::Expectations;

@@ -394,7 +394,8 @@ fn ran_until_stopped(summary: &Summary) -> bool {
     summary.users.stopped > 0 && summary.kinds.iter().any(|kind| kind.count > kind.failed)
 }
 
-/// The failure of what is done before the load: nobody arrives after it has failed, so all errors of such a run are its.
+/// The failure of what is done before the load: nobody arrives after it has failed, so all errors of such a run are
+/// its.
 fn failed_before(summary: &Summary, naming: &Naming) -> Option<String> {
     let Users { started, missed, skipped, .. } = summary.users;
     if started + missed + skipped > 0 {

@@ -1,5 +1,5 @@
 //! What a run counts: one row a counter. Run folders, tables, frames and the traffic of the summary are made of these
-//! rows, thresholds of the summary; what Artillery's or k6's own reports call a counter stands in a table of that crate.
+//! rows. What a script language calls a counter stands in a table of its crate.
 
 use std::ops::Index;
 

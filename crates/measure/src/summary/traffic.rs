@@ -1,4 +1,5 @@
-//! Bytes and connections on the wire: every counter whose row says that it is traffic, by its name with `_` for the dot.
+//! Bytes and connections on the wire: every counter whose row says that it is traffic, by its name with `_` for the
+//! dot.
 
 use crate::recorder::{Counter, Counters};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
