@@ -23,8 +23,16 @@ pub(crate) fn endpoint_prefix(given: &str) -> String {
     if given.is_empty() { format!("plugins.{METRICS_BY_ENDPOINT}") } else { given.to_owned() }
 }
 
-/// Artillery's names beside Sonagi's own.
-pub const NAMING: Naming = Naming { figures, subject, status_counts: "http.codes" };
+/// Artillery's names beside Sonagi's own, and settings of its scripts.
+pub const NAMING: Naming = Naming {
+    figures,
+    subject,
+    status_counts: "http.codes",
+    status_wanted: "`expect: { statusCode: 404 }`, ",
+    before: "`before`",
+    spreading: " (jitter in `think` or `pace`)",
+    answer_shown: " A `match` in `acknowledge` shows what it answers",
+};
 
 /// Every number of a run: by Artillery's name (`vusers.failed`, `http.response_time.p95`, `errors.ECONNREFUSED`) and by
 /// its path in the summary.

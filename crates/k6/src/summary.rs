@@ -59,7 +59,7 @@ impl Facts {
     pub(crate) fn of_generator(generator: &Generator) -> Facts {
         let is_overloaded = generator.state == Health::Invalid;
         let overload = if is_overloaded { generator.findings.clone() } else { Vec::new() };
-        Facts { overload, advice: advice(generator), ..Facts::default() }
+        Facts { overload, advice: advice(generator, ""), ..Facts::default() }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Instants as plain numbers: nanoseconds since the run's start, on one monotonic clock.
 
-/// An instant of a run; negative before its start. A `before` flow has no place on this axis: it counts from its own
-/// start.
+/// An instant of a run; negative before its start. What is done before the load has no place on this axis: it counts
+/// from its own start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct At(pub i64);
 

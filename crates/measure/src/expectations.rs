@@ -1,7 +1,7 @@
 //! The results of a script's expectations of responses (`expect`), counted by kind: how often each held and failed.
 //!
 //! A response that is not as expected is no failure of its user, who goes on: a functional check and a load test share
-//! a script. Kinds are few (`statusCode`, `hasProperty`, …), but one has the name of a header in it, which may come
+//! a script. Kinds are few (the status, a property, …), but one has the name of a header in it, which may come
 //! from a template: those beyond [`KINDS_MAX`] are counted together.
 
 use crate::at::At;
@@ -123,17 +123,17 @@ mod tests {
     #[test]
     fn expectations_add_up_by_kind_and_the_earliest_example_stays() {
         let mut shards = [Expectations::default(), Expectations::default()];
-        shards[0].held("statusCode");
-        shards[0].failed("statusCode", At(9), || "later".to_owned());
-        shards[1].failed("statusCode", At(5), || "x".repeat(300));
-        shards[1].failed("statusCode", At(6), || unreachable!("only the first is shown"));
+        shards[0].held("status");
+        shards[0].failed("status", At(9), || "later".to_owned());
+        shards[1].failed("status", At(5), || "x".repeat(300));
+        shards[1].failed("status", At(6), || unreachable!("only the first is shown"));
         shards[1].held("equals");
         for order in [[0, 1], [1, 0]] {
             let mut all = Expectations::default();
             order.into_iter().for_each(|shard| all.merge(&shards[shard]));
             let summary = all.summary();
             assert_eq!((summary.ok, summary.failed, summary.decisive), (2, 3, false));
-            let status = &summary.kinds["statusCode"];
+            let status = &summary.kinds["status"];
             assert_eq!((status.ok, status.failed, status.example.len()), (1, 3, 200));
             assert_eq!(summary.kinds["equals"], KindSummary { ok: 1, ..KindSummary::default() });
         }

@@ -1,8 +1,9 @@
-//! Expressions of thresholds and conditions: `http.response_time.p99 < 250`, `kind == "guest" and tries < 3`.
+//! Expressions of thresholds and conditions: `delivery.latency_ms.p99 < 250`, `kind == "guest" and tries < 3`.
 //!
-//! One language for `ensure`, `ifTrue` and `whileTrue`: filtrex 2's, with its order of binding and JavaScript's idea of
-//! truth, equality and order. Where it is odd (`not` binds closer than `==`, a comparison is 1 or 0), so are we: what
-//! an expression decides must not change between tools. A test holds this module against the npm package itself.
+//! One language for thresholds and for conditions of steps: filtrex 2's, with its order of binding and JavaScript's
+//! idea of truth, equality and order. Where it is odd (`not` binds closer than `==`, a comparison is 1 or 0), so are
+//! we: what an expression decides must not change between tools. A test holds this module against the npm package
+//! itself.
 //!
 //! The caller defines the names ([`Resolve`]): a metric of a run, a variable of a user. Names are resolved while the
 //! expression is read, so that an unknown one has a position, and evaluation reads no text.

@@ -1,6 +1,7 @@
-//! One second of a run as series with names: what pages, and whatever else shows a run as it goes, are given.
+//! A snapshot serialised: one second of a run as series with names, which pages, rules, and whatever else shows a run
+//! as it goes are given.
 //!
-//! A [`Snapshot`](crate::totals::Snapshot) keeps counts, latencies and levels in blocks of their own. A [`Frame`] has
+//! A [`Snapshot`](crate::totals::Snapshot) keeps counts, latencies and levels in blocks of their own. Its [`Frame`] has
 //! each of them as a series: a metric, its kind and unit, and tags. A name is told once, in the first frame that has
 //! its series. Latencies are [`Buckets`], so that seconds, series and whole runs merge without an average of
 //! percentiles. The JSON of a frame is a public contract (docs/page.md).

@@ -4,7 +4,6 @@
 //! whole machine: a shard is one thread, so it is late as soon as its own core is full.
 
 use crate::figures::{count, counted};
-use crate::histogram::Histogram;
 use crate::recorder::Gauges;
 use crate::snapshot::{ProcessGauges, Snapshot};
 use crate::summary::{Cause, Generator, Health};
@@ -44,8 +43,6 @@ const SHORTEST_NS: i64 = 500_000_000;
 /// The inputs of the judgement, gathered second by second.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Watch {
-    lag: Histogram,
-    hiccups: Histogram,
     worst: Option<Second>,
     cpu_ns: u64,
     wait_ns: u64,
@@ -73,8 +70,6 @@ impl Snapshot {
 impl Watch {
     pub(crate) fn absorb(&mut self, snapshot: &Snapshot) {
         self.absorb_lag(snapshot);
-        self.lag.merge(&snapshot.lag);
-        self.hiccups.merge(&snapshot.hiccups);
         self.busiest = self.busiest.max(snapshot.busiest_core().unwrap_or(0.0));
         self.absorb_cores(&snapshot.shards, snapshot.interval_ns, snapshot.second);
         let ProcessGauges {
@@ -99,13 +94,12 @@ impl Watch {
         if snapshot.lag.is_empty() || self.worst.as_ref().is_some_and(|worst| p99_ms <= worst.p99_ms) {
             return;
         }
-        let sum = |of: fn(&Gauges) -> u64| snapshot.shards.iter().map(of).sum();
         self.worst = Some(Second {
             number: snapshot.second,
             p99_ms,
             interval_ns: snapshot.interval_ns,
-            cpu_ns: sum(|shard| shard.cpu_ns),
-            wait_ns: sum(|shard| shard.wait_ns),
+            cpu_ns: snapshot.level(|shard| shard.cpu_ns),
+            wait_ns: snapshot.level(|shard| shard.wait_ns),
             busiest_ns: snapshot.shards.iter().map(|shard| shard.cpu_ns).max().unwrap_or(0),
         });
     }
@@ -140,6 +134,7 @@ impl Watch {
     /// The judgement. `objective_ms` is the smallest latency threshold of the script; `cores` is 0 where nobody knows.
     pub(crate) fn judge(
         &self,
+        run: &Snapshot,
         arrivals: Arrivals,
         exhausted: u64,
         objective_ms: Option<f64>,
@@ -147,7 +142,7 @@ impl Watch {
     ) -> Generator {
         let mut judgement = Judgement { state: Health::Ok, findings: Vec::new(), lateness: Lateness::None };
         self.judge_arrivals(arrivals, exhausted, &mut judgement);
-        self.judge_lag(objective_ms, &mut judgement);
+        self.judge_lag(run.lag.quantile_ms(0.99), objective_ms, &mut judgement);
         self.judge_cores(&mut judgement);
         let cause = self.cause(&judgement, exhausted, cores);
         if cause == Some(Cause::Starved) {
@@ -158,8 +153,8 @@ impl Watch {
             state: judgement.state,
             findings: judgement.findings,
             cause,
-            send_lag_ms: self.lag.quantiles(),
-            hiccup_ms: self.hiccups.quantiles(),
+            send_lag_ms: run.lag.quantiles(),
+            hiccup_ms: run.hiccups.quantiles(),
             achieved_ratio: arrivals.achieved(),
             busiest_core: rounded(self.busiest, 1e4),
             cpu_s: rounded(self.cpu_ns as f64 / 1e9, 1e3),
@@ -194,8 +189,7 @@ impl Watch {
         }
     }
 
-    fn judge_lag(&self, objective_ms: Option<f64>, judgement: &mut Judgement) {
-        let p99 = self.lag.quantile_ms(0.99);
+    fn judge_lag(&self, p99: f64, objective_ms: Option<f64>, judgement: &mut Judgement) {
         let worst = self.worst.as_ref().map_or(0, |worst| worst.number);
         let saw = format!("scheduling delay p99 {p99:.2} ms, worst in second {worst}");
         match objective_ms {
@@ -294,7 +288,7 @@ impl Watch {
 /// Arrivals as the judgement counts them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrivals {
-    /// Planned, less those refused by `maxVusers`.
+    /// Planned, less those refused because as many users were active as may be.
     pub(crate) expected: u64,
     pub(crate) started: u64,
     pub(crate) missed: u64,

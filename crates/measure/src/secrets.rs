@@ -63,7 +63,7 @@ fn is_secret_word(word: &str) -> bool {
             && !INNOCENT.iter().any(|start| word.starts_with(start))
 }
 
-/// Whether a name only tells of a secret; behind that may stand which figure of it: `vusers.session_length.p95`.
+/// Whether a name only tells of a secret; behind that may stand which figure of it: `users.session_length.p95`.
 fn is_about(words: &[String]) -> bool {
     let is_figure = |word: &String| {
         let percentile = word.strip_prefix('p').is_some_and(|digits| digits.parse::<u16>().is_ok());
@@ -371,7 +371,7 @@ mod tests {
             "bypass",
             "compass",
             "pass_rate",
-            "vusers.session_length.p95",
+            "users.session_length.p95",
             "users.session_ms.max",
             "session_duration",
         ] {

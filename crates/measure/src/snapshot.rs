@@ -1,4 +1,16 @@
-//! One second of a run, of all its shards: what the run folder keeps and everything else is made of.
+//! One second of a run, of all its shards: the one thing that sinks, the run's sum (and so thresholds), the run folder
+//! and frames are given.
+//!
+//! It has no serialised form of its own, as a second alone has no names: those of operations are in the header, and
+//! those of series are told once in a run. What writes seconds remembers what it has told, and there are two such
+//! forms:
+//!
+//! - the record, by [`folder::Writer`](crate::folder::Writer): counts, samples and levels in `series.jsonl`, latencies
+//!   in `latency.hlog`, first instants and examples in `events.jsonl`. [`folder::Reader`](crate::folder::Reader) gives
+//!   the snapshot back, but for [`Snapshot::progress`], single samples, and examples that the record has already;
+//! - the [`Frame`](crate::frame::Frame), by [`frame::Framer`](crate::frame::Framer), for whoever is not this process or
+//!   looks by name: a `Serialize` in which every figure is a series and latencies are in buckets. Rooms, expectations
+//!   and examples are no figures of a second, and the system's limits and waits are left out.
 
 use crate::at::At;
 use crate::expectations::Expectations;
@@ -91,6 +103,39 @@ pub struct Progress {
 }
 
 impl Snapshot {
+    /// A second in which nothing happened, of a run with so many operations and scenarios.
+    pub(crate) fn blank(second: u64, operations: usize, scenarios: usize) -> Snapshot {
+        let (operations, scenarios) = (vec![Timings::default(); operations], vec![0; scenarios]);
+        Snapshot { second, operations, scenarios, ..Snapshot::default() }
+    }
+
+    /// A level of all shards together.
+    pub fn level(&self, of: fn(&Gauges) -> u64) -> u64 {
+        self.shards.iter().map(of).sum()
+    }
+
+    /// Adds a later second: counts and latencies add up, levels and what is cumulative are the later ones. Samples of
+    /// metrics are added up elsewhere, as they have series of their own.
+    pub(crate) fn merge(&mut self, later: &Snapshot) {
+        self.counters.merge(&later.counters);
+        self.operations.iter_mut().zip(&later.operations).for_each(|(mine, theirs)| mine.merge(theirs));
+        for (&code, count) in &later.codes {
+            *self.codes.entry(code).or_default() += count;
+        }
+        later.failures.iter().for_each(|failure| merge_failure(&mut self.failures, failure));
+        add_each(&mut self.scenarios, &later.scenarios);
+        self.expectations.merge(&later.expectations);
+        self.sessions.merge(&later.sessions);
+        self.delivery.merge(&later.delivery);
+        self.replays.merge(&later.replays);
+        self.lag.merge(&later.lag);
+        self.hiccups.merge(&later.hiccups);
+        (self.at, self.second, self.interval_ns) = (later.at, later.second, later.interval_ns);
+        (self.ledger, self.process) = (later.ledger, later.process);
+        self.rooms.clone_from(&later.rooms);
+        self.shards.clone_from(&later.shards);
+    }
+
     /// Adds what one shard saw.
     pub(crate) fn add(&mut self, record: &Record, end: At) {
         self.counters.merge(&record.counters);
@@ -133,7 +178,7 @@ impl Snapshot {
     }
 }
 
-pub(crate) fn add_each(mine: &mut Vec<u64>, theirs: &[u64]) {
+fn add_each(mine: &mut Vec<u64>, theirs: &[u64]) {
     if mine.len() < theirs.len() {
         mine.resize(theirs.len(), 0);
     }

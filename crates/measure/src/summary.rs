@@ -12,11 +12,13 @@ use std::collections::BTreeMap;
 
 mod names;
 mod service;
+mod traffic;
 
 pub use crate::histogram::Quantiles;
 pub use crate::ledger::RoomFate;
 pub use names::Naming;
 pub use service::{FULL_SHARE, SATURATED_SECONDS, Service};
+pub use traffic::Traffic;
 
 /// The whole document.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -170,7 +172,7 @@ pub struct Users {
     pub started: u64,
     /// Arrivals that could not be started at all.
     pub missed: u64,
-    /// Arrivals refused by `maxVusers`.
+    /// Arrivals refused because as many users were active as may be.
     pub skipped: u64,
     /// Users that ended their flow.
     pub completed: u64,
@@ -216,62 +218,6 @@ pub struct Delivery {
     /// where all was well.
     #[serde(default)]
     pub rooms: Vec<RoomFate>,
-}
-
-/// Bytes and connections on the wire.
-#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Traffic {
-    /// Messages sent, over all real-time transports.
-    pub messages_sent: u64,
-    /// Messages received, over all real-time transports.
-    pub messages_received: u64,
-    /// Bytes handed to sockets.
-    pub bytes_sent: u64,
-    /// Bytes read from sockets.
-    pub bytes_received: u64,
-    /// HTTP requests begun.
-    pub http_requests: u64,
-    /// HTTP responses received.
-    pub http_responses: u64,
-    /// Bytes of HTTP response bodies.
-    pub http_bytes_received: u64,
-    /// Connections established.
-    pub connections_opened: u64,
-    /// WebSocket messages sent by steps.
-    pub websocket_sent: u64,
-    /// WebSocket messages received.
-    pub websocket_received: u64,
-    /// Socket.IO events emitted.
-    pub socketio_emits: u64,
-    /// Socket.IO events received.
-    pub socketio_received: u64,
-    /// Polls that were answered or failed.
-    #[serde(default)]
-    pub polls: u64,
-    /// Polls that were answered without messages.
-    #[serde(default)]
-    pub polls_empty: u64,
-    /// Messages received in answers to polls.
-    #[serde(default)]
-    pub polls_received: u64,
-    /// Events received from event streams.
-    #[serde(default)]
-    pub sse_received: u64,
-    /// STOMP messages sent.
-    #[serde(default)]
-    pub stomp_sent: u64,
-    /// STOMP messages received.
-    #[serde(default)]
-    pub stomp_received: u64,
-    /// Connections that ended although their user wanted them.
-    #[serde(default)]
-    pub connections_lost: u64,
-    /// Connections opened again after they were lost, subscriptions included.
-    #[serde(default)]
-    pub reconnects: u64,
-    /// Attempts at that which failed.
-    #[serde(default)]
-    pub reconnects_failed: u64,
 }
 
 /// An operation, or all of a kind.
@@ -328,7 +274,7 @@ pub struct Generator {
     pub send_lag_ms: Quantiles,
     /// How late the shards' heartbeats came.
     pub hiccup_ms: Quantiles,
-    /// Users started of those planned and not refused by `maxVusers`; 1 when none was planned.
+    /// Users started of those planned and not refused ([`Users::skipped`]); 1 when none was planned.
     pub achieved_ratio: f64,
     /// The highest share of one core a shard used in one second.
     pub busiest_core: f64,

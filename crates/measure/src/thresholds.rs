@@ -1,4 +1,4 @@
-//! `ensure:` thresholds: expressions over the figures of a run, e.g. `http.response_time.p95 < 200`, `delivery.ratio >=
+//! Thresholds: expressions over the figures of a run, e.g. `http_answers_ms.p95 < 200`, `delivery.ratio >=
 //! 0.999`.
 //!
 //! The language is that of [`crate::expression`]; names are metrics. A threshold is read once, when the script is.
@@ -41,7 +41,7 @@ struct Written {
 /// A metric that a threshold names.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Metric {
-    /// E.g. `http.response_time.p95`; with tags as [`SeriesName`] writes it.
+    /// E.g. `http_answers_ms.p95`; with tags as [`SeriesName`] writes it.
     pub name: String,
     /// Where it stands, in characters from the start of the expression.
     pub offset: usize,
@@ -84,7 +84,7 @@ pub struct Judged {
     pub strict: bool,
     /// Whether it held.
     pub held: bool,
-    /// The values it saw, e.g. `http.response_time.p99 = 312.4`.
+    /// The values it saw, e.g. `http_answers_ms.p99 = 312.4`.
     pub evidence: String,
     /// The metrics it names, each once; empty in folders written before it was kept.
     #[serde(default)]
@@ -132,7 +132,7 @@ impl Threshold {
         AbortRule { on_fail: after.is_some(), delay: after.unwrap_or_default() }
     }
 
-    /// The script's text, e.g. `http.response_time.p99 < 250 and vusers.failed == 0`.
+    /// The script's text, e.g. `http_answers_ms.p99 < 250 and users.failed == 0`.
     pub fn expression(&self) -> &str {
         &self.written.expression
     }
@@ -312,7 +312,7 @@ pub fn objective_ms(thresholds: &[Threshold], subject: fn(&str) -> Option<Subjec
 }
 
 impl Metric {
-    /// Its name without tags: `http.response_time.p95` of `http.response_time{page:list}.p95`.
+    /// Its name without tags: `http_answers_ms.p95` of `http_answers_ms{page:list}.p95`.
     fn untagged(&self) -> Cow<'_, str> {
         match SeriesName::of(&self.name) {
             Some(Ok(series)) if series.figure.is_empty() => series.metric.into(),
@@ -332,7 +332,7 @@ mod tests {
     }
 
     fn names() -> Figures {
-        figures(&[("http.response_time.p95", 212.4), ("delivery.ratio", 0.9995), ("a", 2.0), ("b", 3.0)])
+        figures(&[("http_answers_ms.p95", 212.4), ("delivery.ratio", 0.9995), ("a", 2.0), ("b", 3.0)])
     }
 
     #[track_caller]
@@ -343,18 +343,18 @@ mod tests {
 
     #[test]
     fn a_threshold_holds_when_its_expression_is_true() {
-        let p95 = "http.response_time.p95 = 212.4";
-        check("http.response_time.p95 < 250", true, p95);
-        check("http.response_time.p95 < 212.4", false, p95);
-        check("http.response_time.p95 <= 212.4", true, p95);
-        check("250 > http.response_time.p95", true, p95);
+        let p95 = "http_answers_ms.p95 = 212.4";
+        check("http_answers_ms.p95 < 250", true, p95);
+        check("http_answers_ms.p95 < 212.4", false, p95);
+        check("http_answers_ms.p95 <= 212.4", true, p95);
+        check("250 > http_answers_ms.p95", true, p95);
         check(
-            "delivery.ratio >= 0.999 and http.response_time.p95 < 100",
+            "delivery.ratio >= 0.999 and http_answers_ms.p95 < 100",
             false,
             &format!("delivery.ratio = 0.9995, {p95}"),
         );
         check(
-            "delivery.ratio >= 0.999 or http.response_time.p95 < 100",
+            "delivery.ratio >= 0.999 or http_answers_ms.p95 < 100",
             true,
             &format!("delivery.ratio = 0.9995, {p95}"),
         );
@@ -399,8 +399,8 @@ mod tests {
     fn what_did_not_happen_is_zero_and_what_was_not_measured_fails() {
         check("errors.reset == 0", true, "errors.reset = 0");
         check("'errors.no stock' < 1", true, "errors.no stock = 0");
-        check("socketio.response_time.p99 < 100", false, "socketio.response_time.p99 was not measured");
-        check("not (socketio.response_time.p99 > 100)", false, "socketio.response_time.p99 was not measured");
+        check("poll.response_ms.p99 < 100", false, "poll.response_ms.p99 was not measured");
+        check("not (poll.response_ms.p99 > 100)", false, "poll.response_ms.p99 was not measured");
     }
 
     #[test]

@@ -115,26 +115,14 @@ impl Header {
 /// Everything so far.
 pub struct Totals {
     tally: Tally,
-    is_tracked: bool,
     ledger: Ledger,
-    last_at: At,
     last_second: Option<u64>,
-    last_shards: Vec<Gauges>,
-    last_process: ProcessGauges,
 }
 
 impl Totals {
     /// Nothing so far; `metrics` knows the metrics of the run and the thresholds on them.
     pub fn new(header: &Header, rules: Rules, metrics: MetricStore) -> Totals {
-        Totals {
-            tally: Tally::new(header.clone(), metrics),
-            is_tracked: header.tracked,
-            ledger: Ledger::new(rules),
-            last_at: At(0),
-            last_second: None,
-            last_shards: Vec::new(),
-            last_process: ProcessGauges::default(),
-        }
+        Totals { tally: Tally::new(header.clone(), metrics), ledger: Ledger::new(rules), last_second: None }
     }
 
     /// The same, with a language's names for what thresholds say.
@@ -168,7 +156,7 @@ impl Totals {
         snapshot.process = process;
         let Snapshot { delivery, replays, .. } = &mut snapshot;
         // A run that stamps nothing owes nothing: who was in which room would be kept to its end for nobody.
-        if self.is_tracked {
+        if self.tally.header.tracked {
             self.ledger.apply(&mut batches, at, |arrival| {
                 arrived(arrival, delivery, replays);
                 follower.arrived(arrival);
@@ -198,9 +186,10 @@ impl Totals {
         snapshot.rooms = self.worst_rooms(follower);
         follower.closed(&counts, at);
         snapshot.metrics = follower.counted(&counts, at);
-        snapshot.process = self.last_process;
+        let last = &self.tally.sum;
+        snapshot.process = last.process;
         snapshot.shards =
-            self.last_shards.iter().map(|shard| Gauges { cpu_ns: 0, wait_ns: 0, ..*shard }).collect();
+            last.shards.iter().map(|shard| Gauges { cpu_ns: 0, wait_ns: 0, ..*shard }).collect();
         self.tally.complete = true;
         self.end(snapshot)
     }
@@ -241,15 +230,12 @@ impl Totals {
         let nearest = (at.0 + 500_000_000).div_euclid(1_000_000_000).saturating_sub(1).max(0) as u64;
         let second = self.last_second.map_or(nearest, |last| nearest.max(last + 1));
         self.last_second = Some(second);
-        let interval_ns = at.since(self.last_at);
-        self.last_at = at;
+        let interval_ns = at.since(self.tally.sum.at);
         Snapshot { at, second, interval_ns, ..Snapshot::default() }
     }
 
     fn end(&mut self, mut snapshot: Snapshot) -> Snapshot {
         self.tally.absorb(&snapshot);
-        self.last_shards.clone_from(&snapshot.shards);
-        self.last_process = snapshot.process;
         snapshot.progress = self.tally.progress(&snapshot);
         snapshot
     }

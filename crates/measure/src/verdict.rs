@@ -13,23 +13,25 @@ use crate::summary::{
 };
 use crate::thresholds::{Judged, Subject};
 
-/// The reliability of an INVALID run's figures, and the remedy.
-pub fn advice(generator: &Generator) -> String {
-    let helps = match generator.cause {
+/// The reliability of an INVALID run's figures, and the remedy; `spreading` are the settings of the script's language
+/// that spread a load.
+pub fn advice(generator: &Generator, spreading: &str) -> String {
+    let helps: String = match generator.cause {
         Some(Cause::Starved) => {
             "it was starved, not overloaded: stop what else runs on this machine, give it cores of its own (`taskset`, \
              a higher CPU limit of its container), or use another machine"
+                .into()
         }
         Some(Cause::Exhausted) => {
             return "results unreliable: the load generator ran out of local ports or file descriptors; raise `ulimit \
                     -n`, or spread connections over several local addresses (`--source-address`)".to_owned();
         }
-        Some(Cause::Bursts) => {
-            "its cores had time left: spread what is planned for the same instant (jitter in `think` or `pace`), or \
-             ask for no less than this machine's timers can tell"
-        }
+        Some(Cause::Bursts) => format!(
+            "its cores had time left: spread what is planned for the same instant{spreading}, or ask for no less than \
+             this machine's timers can tell"
+        ),
         Some(Cause::Overloaded) | None => {
-            "lower the load per shard, add shards, or use a faster or idle machine"
+            "lower the load per shard, add shards, or use a faster or idle machine".into()
         }
     };
     format!("results unreliable: the load generator fell behind; {helps}")
@@ -54,10 +56,10 @@ impl Summary {
 /// Judges a summary whose other fields are filled in.
 pub(crate) fn judge(summary: &Summary, naming: &Naming) -> Verdict {
     let limited = limited(summary, naming);
-    let mut verdict = judge_demands(summary, &limited);
+    let mut verdict = judge_demands(summary, &limited, naming);
     judge_users(summary, &limited, naming, &mut verdict);
     judge_statuses(&summary.statuses, &limited, naming, &mut verdict);
-    concluded(summary, verdict)
+    concluded(summary, naming, verdict)
 }
 
 /// Judges a summary whose other fields are filled in, of a script whose language has rules of its own: it fails for its
@@ -66,17 +68,17 @@ pub(crate) fn of_language(summary: &Summary, failures: Vec<String>, hints: Vec<S
     let mut verdict = judge_thresholds(summary);
     failures.into_iter().for_each(|reason| verdict.fail(reason));
     verdict.hints.extend(hints);
-    concluded(summary, verdict)
+    concluded(summary, &Naming::PATHS, verdict)
 }
 
 /// The verdict with what the errors hint at, what the generator's health means and whether the run was stopped.
-fn concluded(summary: &Summary, mut verdict: Verdict) -> Verdict {
+fn concluded(summary: &Summary, naming: &Naming, mut verdict: Verdict) -> Verdict {
     hint_errors(summary, &mut verdict);
     if summary.generator.state == Health::Invalid {
         verdict.result = Conclusion::Invalid;
         let findings = summary.generator.findings.iter().cloned();
         verdict.reasons.splice(0..0, findings);
-        verdict.hints.insert(0, advice(&summary.generator));
+        verdict.hints.insert(0, advice(&summary.generator, naming.spreading));
     } else if summary.generator.state == Health::Warn {
         verdict.hints.extend(summary.generator.findings.iter().cloned());
     }
@@ -117,9 +119,9 @@ fn limited(summary: &Summary, naming: &Naming) -> Vec<Subject> {
 }
 
 /// Judges the script's demands on the whole run: its thresholds, and the delivery of its messages.
-fn judge_demands(summary: &Summary, limited: &[Subject]) -> Verdict {
+fn judge_demands(summary: &Summary, limited: &[Subject], naming: &Naming) -> Verdict {
     let mut verdict = judge_thresholds(summary);
-    judge_delivery(summary, limited, &mut verdict);
+    judge_delivery(summary, limited, naming, &mut verdict);
     verdict
 }
 
@@ -147,8 +149,8 @@ pub(crate) fn expect(summary: &mut Summary, naming: &Naming) -> bool {
     let kinds: Vec<&str> = kinds.take(3).map(|(kind, _)| kind.as_str()).collect();
     let failed = of(expectations.failed, all, "expectations");
     let reason = format!("{failed} not met ({})", kinds.join(", "));
-    let demands_hold = judge_demands(summary, &limited(summary, naming)).result == Conclusion::Pass;
-    let is_decisive = demands_hold && failed_before(summary).is_none();
+    let demands = judge_demands(summary, &limited(summary, naming), naming);
+    let is_decisive = demands.result == Conclusion::Pass && failed_before(summary, naming).is_none();
     let verdict = &mut summary.verdict;
     match verdict.result {
         // They stay what they are, but what was not as expected is still worth reading.
@@ -180,9 +182,9 @@ fn broken(threshold: &Judged) -> String {
     format!("the threshold `{expression}` failed{ended}: {evidence}")
 }
 
-fn judge_delivery(summary: &Summary, limited: &[Subject], verdict: &mut Verdict) {
+fn judge_delivery(summary: &Summary, limited: &[Subject], naming: &Naming, verdict: &mut Verdict) {
     let Some(delivery) = &summary.delivery else { return };
-    let Delivered { faults, hints } = delivered(&delivery.counts);
+    let Delivered { faults, hints } = delivered(&delivery.counts, naming);
     for fault in faults {
         if !limited.contains(&fault.subject) {
             verdict.fail(fault.reason);
@@ -210,7 +212,7 @@ pub struct Fault {
 }
 
 /// Says what the ledger's counts mean.
-pub fn delivered(counts: &Counts) -> Delivered {
+pub fn delivered(counts: &Counts, naming: &Naming) -> Delivered {
     let Counts { lost, leaked, duplicate, reordered, .. } = *counts;
     let mut faults = Vec::new();
     let mut fault = |count: u64, subject, reason: &dyn Fn() -> String| {
@@ -224,10 +226,10 @@ pub fn delivered(counts: &Counts) -> Delivered {
     });
     fault(duplicate, Subject::Duplicate, &|| counted(duplicate, "duplicate"));
     fault(reordered, Subject::Reordered, &|| format!("{} out of order", copies(reordered)));
-    Delivered { faults, hints: doubts(counts) }
+    Delivered { faults, hints: doubts(counts, naming) }
 }
 
-fn doubts(counts: &Counts) -> Vec<String> {
+fn doubts(counts: &Counts, naming: &Naming) -> Vec<String> {
     let mut hints = Vec::new();
     if counts.unknown > 0 {
         let belong = match counts.unknown {
@@ -236,7 +238,7 @@ fn doubts(counts: &Counts) -> Vec<String> {
         };
         hints.push(format!("{belong} the target never acknowledged: not counted as lost"));
     }
-    hints.extend(why_lost(counts));
+    hints.extend(why_lost(counts, naming));
     if counts.messages > 0 && counts.owed == 0 && counts.unknown == 0 {
         let why = match counts.settling {
             0 => "did the receivers join the room the messages went to?",
@@ -250,7 +252,7 @@ fn doubts(counts: &Counts) -> Vec<String> {
 }
 
 /// The usual cause of losses of these kinds, if it is more likely than a target that loses messages.
-fn why_lost(counts: &Counts) -> Option<String> {
+fn why_lost(counts: &Counts, naming: &Naming) -> Option<String> {
     let Counts { owed, lost, lost_own, leaked, settling, foreign, .. } = *counts;
     if lost == 0 {
         return None;
@@ -262,9 +264,9 @@ fn why_lost(counts: &Counts) -> Option<String> {
     }
     let why = match (leaked, settling + foreign) {
         (0, 0) => {
-            "nobody received a message with a stamp: does the target send on what this event or destination brings, \
-             with its text, and is the script's `room` the room users really join? A `match` in `acknowledge` shows \
-             what it answers"
+            let why = "nobody received a message with a stamp: does the target send on what this event or destination \
+                       brings, with its text, and is the script's `room` the room users really join?";
+            return Some(format!("{why}{}", naming.answer_shown));
         }
         (0, _) => {
             "nobody received what was owed to it: what came was near a join or leave, the sender's own (`echo: \
@@ -305,7 +307,7 @@ fn where_lost(counts: &Counts) -> Option<String> {
 
 fn judge_users(summary: &Summary, limited: &[Subject], naming: &Naming, verdict: &mut Verdict) {
     let users = &summary.users;
-    if let Some(cause) = failed_before(summary) {
+    if let Some(cause) = failed_before(summary, naming) {
         // Whatever else did not hold follows from it.
         verdict.result = Conclusion::Fail;
         verdict.reasons.insert(0, format!("no user was started: {cause}"));
@@ -379,10 +381,10 @@ fn judge_statuses(statuses: &Statuses, limited: &[Subject], naming: &Naming, ver
         (true, _) => format!("every one of {all} HTTP answers was an error status ({by_code})"),
         (false, _) => format!("{} of {all} HTTP answers {were} ({by_code})", count(unasked)),
     });
+    let Naming { status_wanted, status_counts, .. } = naming;
     verdict.hints.push(format!(
-        "check the path and the credentials; to ask for such a status: `expect: {{ statusCode: 404 }}`, a threshold on \
-         `{}.404`, or `--fail-on-status never`",
-        naming.status_counts
+        "check the path and the credentials; to ask for such a status: {status_wanted}a threshold on \
+         `{status_counts}.404`, or `--fail-on-status never`"
     ));
 }
 
@@ -392,15 +394,16 @@ fn ran_until_stopped(summary: &Summary) -> bool {
     summary.users.stopped > 0 && summary.kinds.iter().any(|kind| kind.count > kind.failed)
 }
 
-/// The failure of `before`: nobody arrives after it has failed, so all errors of such a run are its.
-fn failed_before(summary: &Summary) -> Option<String> {
+/// The failure of what is done before the load: nobody arrives after it has failed, so all errors of such a run are
+/// its.
+fn failed_before(summary: &Summary, naming: &Naming) -> Option<String> {
     let Users { started, missed, skipped, .. } = summary.users;
     if started + missed + skipped > 0 {
         return None;
     }
     let first = summary.errors.iter().min_by(|a, b| a.first_at_s.total_cmp(&b.first_at_s))?;
     let at = first.operation.as_ref().map(|name| format!(" at {name}")).unwrap_or_default();
-    Some(format!("`before` failed{at}: {}", first.code))
+    Some(format!("{} failed{at}: {}", naming.before, first.code))
 }
 
 fn because(summary: &Summary) -> String {

@@ -9,6 +9,7 @@ use crate::figures::{bytes, count, counted, duration, figure, milliseconds, perc
 use crate::page::{Page, Tone, columns, items, padded, tame};
 use crate::target;
 use sonagi_measure::metrics::MetricSummary;
+use sonagi_measure::recorder::Counter;
 use sonagi_measure::summary::{
     Cause, Conclusion, ErrorSummary, Generator, Health, Quantiles, Service, Summary,
 };
@@ -191,25 +192,27 @@ fn traffic(page: &mut Page, run: &Summary) {
         seconds if seconds >= 1.0 => format!(" ({}/s)", figure(n as f64 / seconds)),
         _ => String::new(),
     };
-    if traffic.messages_sent + traffic.messages_received + traffic.http_requests > 0 {
+    let [out, back] = [Counter::MessagesSent, Counter::MessagesReceived].map(|counter| traffic[counter]);
+    let requests = traffic[Counter::HttpRequests];
+    if out + back + requests > 0 {
         page.blank();
     }
-    if traffic.messages_sent + traffic.messages_received > 0 {
+    if out + back > 0 {
         page.entry(
             "messages",
             Tone::Faint,
             &format!(
                 "{} out{} · {} in{} · {} out, {} in",
-                count(traffic.messages_sent),
-                rate(traffic.messages_sent),
-                count(traffic.messages_received),
-                rate(traffic.messages_received),
-                bytes(traffic.bytes_sent),
-                bytes(traffic.bytes_received),
+                count(out),
+                rate(out),
+                count(back),
+                rate(back),
+                bytes(traffic[Counter::BytesSent]),
+                bytes(traffic[Counter::BytesReceived]),
             ),
         );
     }
-    if traffic.http_requests > 0 {
+    if requests > 0 {
         let all: u64 = run.http_codes.values().sum();
         let codes = run.http_codes.iter().map(|(code, n)| match code {
             // A few errors among many answers are overlooked without their share.
@@ -223,9 +226,9 @@ fn traffic(page: &mut Page, run: &Summary) {
             Tone::Faint,
             &format!(
                 "{}{} · {codes} · {} in",
-                counted(traffic.http_requests, "request"),
-                rate(traffic.http_requests),
-                bytes(traffic.http_bytes_received),
+                counted(requests, "request"),
+                rate(requests),
+                bytes(traffic[Counter::HttpBytesReceived]),
             ),
         );
     }

@@ -60,11 +60,11 @@ impl Line {
     /// Where the run stands after this second.
     pub fn of(snapshot: &Snapshot) -> Line {
         let (ledger, progress) = (&snapshot.ledger, &snapshot.progress);
-        let so_far = |counter| progress.counters.get(counter);
+        let so_far = |counter| progress.counters[counter];
         // The last interval of a run is a fraction: what came in it is not worth a rate of thousands.
         let seconds = (snapshot.interval_ns as f64 / 1e9).max(1.0);
         let rate = |counters: [Counter; 2]| {
-            let n: u64 = counters.iter().map(|counter| snapshot.counters.get(*counter)).sum();
+            let n: u64 = counters.iter().map(|counter| snapshot.counters[*counter]).sum();
             (n as f64 / seconds).round() as u64
         };
         Line {

@@ -6,7 +6,7 @@
 
 use sonagi_measure::folder::Reader;
 use sonagi_measure::metrics::{Aggregate, MetricStore, Registry, TagSet, Target, Unit};
-use sonagi_measure::recorder::{Counter, Gauges};
+use sonagi_measure::recorder::Counter;
 use sonagi_measure::summary::Quantiles;
 use sonagi_measure::totals::{Header, Snapshot};
 use std::collections::{BTreeMap, HashMap};
@@ -134,16 +134,15 @@ fn users(snapshot: &Snapshot, tell: &mut Tell<'_>) {
     if snapshot.shards.is_empty() {
         return;
     }
-    let sum = |of: fn(&Gauges) -> u64| snapshot.shards.iter().map(of).sum::<u64>();
-    at(Group::Users, 0, "users", Cell::Value(sum(|shard| shard.users) as f64), tell);
-    at(Group::Users, 1, "connections", Cell::Value(sum(|shard| shard.connections) as f64), tell);
+    at(Group::Users, 0, "users", Cell::Value(snapshot.level(|shard| shard.users) as f64), tell);
+    at(Group::Users, 1, "connections", Cell::Value(snapshot.level(|shard| shard.connections) as f64), tell);
 }
 
 fn counts(snapshot: &Snapshot, tell: &mut Tell<'_>) {
-    for (place, (counter, name)) in Counter::NAMED.into_iter().enumerate() {
-        let count = snapshot.counters.get(counter);
+    for (place, counter) in Counter::all().enumerate() {
+        let count = snapshot.counters[counter];
         if count > 0 {
-            at(Group::Counters, place, name, Cell::Count(count as f64), tell);
+            at(Group::Counters, place, counter.name(), Cell::Count(count as f64), tell);
         }
     }
     for (code, count) in &snapshot.codes {

@@ -1,16 +1,29 @@
-//! What sinks are told of a run's events, of both script languages.
+//! The sinks of a run of either script language, and what they are told of its events.
 
+use crate::diagnosed::Diagnosed;
 use crate::invocation;
+use crate::queued_sink::QueuedSink;
 use sonagi_engine::{LogLine, RunEvent, Speaker};
 use sonagi_measure::totals::{Header, ScriptFile};
-use sonagi_report::Sink;
+use sonagi_report::sink::Folder;
+use sonagi_report::{Sink, Sinks};
+use std::io;
+
+/// The sinks of every run, each behind a queue of its own: its folder, if it has one, and its diagnosis, if that is
+/// printed. A language adds those that only its runs have.
+pub(crate) fn sinks(folder: Option<Folder>, diagnosed: Option<Diagnosed>) -> io::Result<Sinks> {
+    let mut sinks = Sinks::new();
+    if let Some(folder) = folder {
+        sinks.add(QueuedSink::start(folder)?);
+    }
+    if let Some(diagnosed) = diagnosed {
+        sinks.add(QueuedSink::start(diagnosed)?);
+    }
+    Ok(sinks)
+}
 
 /// Tells a sink of an event; the header of a run with the command and the script of this process.
-pub(crate) fn pass(
-    sink: &mut dyn Sink,
-    event: &RunEvent<'_>,
-    script: Option<&ScriptFile>,
-) -> std::io::Result<()> {
+pub(crate) fn pass(sink: &mut dyn Sink, event: &RunEvent<'_>, script: Option<&ScriptFile>) -> io::Result<()> {
     match *event {
         RunEvent::Began(header) => {
             let (command, script) = (invocation::command(), script.cloned());

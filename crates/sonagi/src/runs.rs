@@ -13,7 +13,7 @@ use crate::matrix;
 use crate::output::{Report, Vocabulary};
 use crate::page::Pages;
 use crate::queued_sink::QueuedSink;
-use crate::run_events::pass;
+use crate::run_events::{self, pass};
 use crate::run_options::RunOptions;
 use crate::signals::StopRequests;
 use crate::stop;
@@ -27,7 +27,7 @@ use sonagi_engine::{Control, RunEvent, Speaker};
 use sonagi_measure::summary::Summary;
 use sonagi_measure::totals::ScriptFile;
 use sonagi_report::sink::{Folder, Trouble};
-use sonagi_report::{Sinks, console, json};
+use sonagi_report::{console, json};
 use std::path::{Path, PathBuf};
 
 /// Runs every script, unless a signal ends it sooner, and prints the results.
@@ -244,15 +244,10 @@ fn one(
     let folder = folder.unwrap_or_else(|| sonagi_measure::folder::name(&started, &plan.name));
     let folder = runs.map(|runs| reserve(runs, &folder)).transpose()?;
     let path = folder.as_ref().map(|folder| folder.path().display().to_string());
-    let mut sinks = Sinks::new();
-    if let Some(folder) = folder {
-        sinks.add(QueuedSink::start(folder).map_err(Error::could_not)?);
-    }
+    let told = (!options.quiet && !options.json).then(|| diagnosed.clone());
+    let mut sinks = run_events::sinks(folder, told).map_err(Error::could_not)?;
     if let Some(report) = report {
         sinks.add(QueuedSink::start(report).map_err(Error::could_not)?);
-    }
-    if !options.quiet && !options.json {
-        sinks.add(QueuedSink::start(diagnosed.clone()).map_err(Error::could_not)?);
     }
     if !options.quiet {
         terminal.say(&format!("{} against {}", title.as_deref().unwrap_or(&plan.name), plan.target));

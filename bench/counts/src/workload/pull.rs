@@ -4,6 +4,7 @@ use serde_json_path::JsonPath;
 use sonagi_artillery::plan::{Expression, Jitter, Plan, PollOpen, Scenario, SseOpen, Step, Template, Think};
 use sonagi_artillery::schedule::{Load, Phase, Shape, Spacing};
 use sonagi_measure::outcome::{Operation, OperationId, OperationKind};
+use sonagi_measure::recorder::Counter;
 use sonagi_transport::link::{PollCursor, PollField, Rhythm};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
@@ -40,7 +41,7 @@ pub(super) fn sse_event(operations: u64) {
     }));
     // A user of a paused clock thinks until there is nothing left to read.
     let summary = user::run(plan(open, 1.0, &[OperationKind::SseConnect]), stream(operations));
-    assert_eq!(summary.traffic.sse_received, operations);
+    assert_eq!(summary.traffic[Counter::SseReceived], operations);
 }
 
 /// So many events as fast as they are read.
@@ -88,6 +89,6 @@ pub(super) fn poll_answer(operations: u64) {
     let plan = plan(open, operations as f64 / 1e3, &kinds);
     let summary = user::run(plan, server::http(b"\r\n\r\n", answer.leak().as_bytes()));
     // The last one is due as the user leaves.
-    let polls = summary.traffic.polls_received;
+    let polls = summary.traffic[Counter::PollsReceived];
     assert!((operations..=operations + 1).contains(&polls), "{polls} of {operations}");
 }

@@ -7,6 +7,7 @@ use sonagi_artillery::Overrides;
 use sonagi_artillery::plan::Plan;
 use sonagi_artillery::simulation::simulate;
 use sonagi_engine::Control;
+use sonagi_measure::recorder::Counter;
 use sonagi_measure::summary::Summary;
 use std::path::Path;
 use tokio::io::DuplexStream;
@@ -100,7 +101,7 @@ pub(super) fn websocket_flood(operations: u64) {
     (0..FLOOD).for_each(|_| server::text(&[b'x'; 86], &mut frames));
     let flood = move |_: &[u8], out: &mut Vec<u8>| out.extend_from_slice(&frames);
     let summary = run(plan("websocket-flood", 1, operations / FLOOD), server::websocket(&[], flood));
-    assert_eq!(summary.traffic.messages_received, operations);
+    assert_eq!(summary.traffic[Counter::MessagesReceived], operations);
 }
 
 pub(super) fn room_copy(operations: u64) {

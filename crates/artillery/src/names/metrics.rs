@@ -6,10 +6,39 @@
 //! late.
 
 use sonagi_measure::outcome::{Failure, OperationKind};
+use sonagi_measure::recorder::Counter;
 use sonagi_measure::summary::{Quantiles, Summary};
 use std::collections::BTreeMap;
 
 use super::failures;
+
+/// Counters by their names in Artillery's report. From `polls` on Artillery has no such engines: the names go on in its
+/// manner.
+pub(super) const COUNTS: [(&str, Counter); 15] = [
+    ("http.requests", Counter::HttpRequests),
+    ("http.responses", Counter::HttpResponses),
+    ("http.downloaded_bytes", Counter::HttpBytesReceived),
+    ("websocket.messages_sent", Counter::WebsocketSent),
+    ("websocket.messages_received", Counter::WebsocketReceived),
+    ("socketio.emit", Counter::SocketioEmits),
+    ("polls", Counter::Polls),
+    ("polls.empty", Counter::PollsEmpty),
+    ("polls.messages_received", Counter::PollsReceived),
+    ("sse.messages_received", Counter::SseReceived),
+    ("stomp.messages_sent", Counter::StompSent),
+    ("stomp.messages_received", Counter::StompReceived),
+    ("connections.lost", Counter::ConnectionsLost),
+    ("reconnects", Counter::Reconnects),
+    ("reconnects.failed", Counter::ReconnectsFailed),
+];
+
+/// Counters whose rates it has.
+pub(super) const RATES: [(&str, Counter); 4] = [
+    ("http.request_rate", Counter::HttpRequests),
+    ("websocket.send_rate", Counter::WebsocketSent),
+    ("websocket.receive_rate", Counter::WebsocketReceived),
+    ("socketio.emit_rate", Counter::SocketioEmits),
+];
 
 /// Metrics by name, as Artillery's report has them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -71,34 +100,15 @@ impl Metrics {
     }
 
     fn traffic(&mut self, run: &Summary) {
-        let traffic = &run.traffic;
-        self.count("http.requests", traffic.http_requests);
-        self.count("http.responses", traffic.http_responses);
-        self.count("http.downloaded_bytes", traffic.http_bytes_received);
+        for (name, counter) in COUNTS {
+            self.count(name, run.traffic[counter]);
+        }
         for (code, count) in &run.http_codes {
             self.count(format!("http.codes.{code}"), *count);
         }
-        self.count("websocket.messages_sent", traffic.websocket_sent);
-        self.count("websocket.messages_received", traffic.websocket_received);
-        self.count("socketio.emit", traffic.socketio_emits);
-        // Artillery has no such engines: the names go on in its manner.
-        self.count("polls", traffic.polls);
-        self.count("polls.empty", traffic.polls_empty);
-        self.count("polls.messages_received", traffic.polls_received);
-        self.count("sse.messages_received", traffic.sse_received);
-        self.count("stomp.messages_sent", traffic.stomp_sent);
-        self.count("stomp.messages_received", traffic.stomp_received);
-        self.count("connections.lost", traffic.connections_lost);
-        self.count("reconnects", traffic.reconnects);
-        self.count("reconnects.failed", traffic.reconnects_failed);
         if run.duration_s > 0.0 {
-            let mut rate = |name: &str, count: u64| {
-                self.rates.insert(name.to_owned(), count as f64 / run.duration_s);
-            };
-            rate("http.request_rate", traffic.http_requests);
-            rate("websocket.send_rate", traffic.websocket_sent);
-            rate("websocket.receive_rate", traffic.websocket_received);
-            rate("socketio.emit_rate", traffic.socketio_emits);
+            let rate = |counter| run.traffic[counter] as f64 / run.duration_s;
+            self.rates.extend(RATES.map(|(name, counter)| (name.to_owned(), rate(counter))));
         }
     }
 

@@ -2,6 +2,7 @@
 
 use sonagi_measure::ledger::Rules;
 use sonagi_measure::outcome::{Operation, OperationId, OperationKind};
+use sonagi_measure::recorder::Counter;
 use sonagi_measure::summary::{Conclusion, Summary};
 use std::cell::Cell;
 use std::rc::Rc;

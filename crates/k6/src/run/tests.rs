@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::executor::Reason;
+use sonagi_measure::recorder::Counter;
 use sonagi_measure::summary::{Conclusion, Summary as RunSummary, Verdict};
 use std::io::Read;
 use std::net::TcpListener;
@@ -117,7 +118,7 @@ fn a_test_records_its_operations_and_metrics_whether_or_not_a_folder_is_wanted()
     let summary = recorded(&script);
     let operation = &summary.operations[0];
     assert_eq!((&*operation.name, operation.count, operation.failed), ("http", 1, 1));
-    assert_eq!((summary.traffic.http_requests, summary.traffic.http_responses), (1, 0));
+    assert_eq!((summary.traffic[Counter::HttpRequests], summary.traffic[Counter::HttpResponses]), (1, 0));
     assert_eq!((&*summary.errors[0].code, summary.errors[0].count), ("connect_refused", 1));
     assert!(summary.errors[0].example.contains("refused"), "{:?}", summary.errors[0]);
     let depth = summary.metrics["depth"].values.as_ref().unwrap();

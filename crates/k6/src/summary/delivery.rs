@@ -3,6 +3,7 @@
 use super::{Measured, Summary};
 use crate::metrics::delivery::{counts, is_one};
 use sonagi_measure::ledger::Counts;
+use sonagi_measure::summary::Naming;
 use sonagi_measure::verdict::{Delivered, delivered};
 
 /// A statistic of latencies that is always shown: the slowest deliveries are what a real-time service is judged by.
@@ -30,7 +31,7 @@ pub(super) fn counted(summary: &Summary) -> Counts {
 /// In sentences.
 pub(super) fn said(summary: &Summary) -> Delivered {
     let counts = counted(summary);
-    let mut said = delivered(&counts);
+    let mut said = delivered(&counts, &Naming::PATHS);
     let drawn = summary.facts.drawn;
     if drawn > 0 && counts.messages == 0 {
         let (stamps, were) = if drawn == 1 { ("stamp", "was") } else { ("stamps", "were") };

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use crate::metrics::TagSet;
 use crate::outcome::{Failure, OperationId};
-use crate::recorder::{Counter, FailureCount, Timings, merge_failure};
+use crate::recorder::{Counter, FailureCount, merge_failure};
 use crate::totals::{Header, Snapshot};
 
 /// One of the engine's counts. Operations and scenarios are places in the header.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Count {
-    /// What [`Counter::NAMED`] has a name for.
+    /// What has a row of its own.
     Named(Counter),
     /// Operations that failed.
     Failed(usize),
@@ -28,7 +28,7 @@ pub(crate) enum Count {
     Created(usize),
 }
 
-/// The metrics of counts, beside [`Counter::NAMED`].
+/// The metrics of counts, beside those of counters.
 const FAILED: &str = "operations.failed";
 const UNANSWERED: &str = "operations.unanswered";
 const ANSWERS: &str = "operations.answers";
@@ -44,8 +44,8 @@ impl Count {
                 tell(count, number);
             }
         };
-        for (counter, _) in Counter::NAMED {
-            tell(Count::Named(counter), snapshot.counters.get(counter));
+        for counter in Counter::all() {
+            tell(Count::Named(counter), snapshot.counters[counter]);
         }
         for (id, timings) in snapshot.operations.iter().enumerate().take(header.operations.len()) {
             tell(Count::Failed(id), timings.failed);
@@ -70,7 +70,7 @@ impl Count {
     pub(crate) fn name(&self, header: &Header) -> (&'static str, TagSet) {
         let of = |id: usize| ("operation", header.operations[id].name.as_str());
         match self {
-            Count::Named(counter) => (Counter::NAMED[*counter as usize].1, TagSet::default()),
+            Count::Named(counter) => (counter.name(), TagSet::default()),
             Count::Failed(id) => (FAILED, TagSet::of(&[of(*id)])),
             Count::Unanswered(id) => (UNANSWERED, TagSet::of(&[of(*id)])),
             Count::Answers(id, code) => (ANSWERS, TagSet::of(&[("code", &code.to_string()), of(*id)])),
@@ -130,10 +130,7 @@ impl Places {
 
     /// A second in which nothing happened.
     pub(super) fn blank(&self, second: u64) -> Snapshot {
-        let mut snapshot = Snapshot { second, ..Snapshot::default() };
-        snapshot.operations.resize_with(self.0.operation_count, Timings::default);
-        snapshot.scenarios.resize(self.0.scenario_count, 0);
-        snapshot
+        Snapshot::blank(second, self.0.operation_count, self.0.scenario_count)
     }
 
     pub(super) fn operation(&self, name: &str) -> Option<usize> {
@@ -159,12 +156,7 @@ impl Places {
                 Count::Error { operation: operation(), failure, called }
             }
             CREATED => Count::Created(self.scenario(tags.get("scenario")?)?),
-            metric => Count::Named(named(metric)?),
+            metric => Count::Named(Counter::named(metric)?),
         })
     }
-}
-
-/// The counter of this name.
-pub(super) fn named(name: &str) -> Option<Counter> {
-    Counter::NAMED.iter().find(|(_, known)| *known == name).map(|(counter, _)| *counter)
 }

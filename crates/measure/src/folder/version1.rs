@@ -9,12 +9,12 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::lines::WholeLines;
-use super::places::{Count, Places, named};
+use super::places::{Count, Places};
 use crate::at::At;
 use crate::histogram::Histogram;
 use crate::metrics::{Aggregate, Counted, Kind, Observed, Registry, Series, TagSet, Trend, Unit};
 use crate::outcome::Failure;
-use crate::recorder::Gauges;
+use crate::recorder::{Counter, Gauges};
 use crate::totals::Snapshot;
 
 /// The series.
@@ -143,7 +143,7 @@ impl Second {
 
 /// The count that a series is of; None: it is not ours, or of an operation that the run does not have.
 fn counted(places: &Places, series: &str) -> Option<Count> {
-    if let Some(counter) = named(series) {
+    if let Some(counter) = Counter::named(series) {
         return Some(Count::Named(counter));
     }
     let (family, rest) = series.split_once('.')?;

@@ -1,5 +1,6 @@
 //! What the metrics of a run mean, in a sentence of plain words for whoever reads a page.
 
+use crate::recorder::Counter;
 use crate::watched;
 use serde::Serialize;
 
@@ -14,36 +15,14 @@ pub struct About {
 
 /// The explanation of a metric that every run may have; None: it is of the script or its language.
 pub fn about(metric: &str) -> Option<About> {
-    let explained = [USERS, OPERATIONS, MESSAGES, DELIVERY, GENERATOR];
-    let row = explained.into_iter().flatten().find(|(name, ..)| *name == metric);
-    row.map(|row| About { en: row.1, ko: row.2 })
-        .or_else(|| watched::about(metric).map(|(en, ko)| About { en, ko }))
+    let row = ROWS.iter().find(|(name, ..)| *name == metric).map(|(_, en, ko)| (*en, *ko));
+    let row = row.or_else(|| Counter::named(metric).map(Counter::about)).or_else(|| watched::about(metric));
+    row.map(|(en, ko)| About { en, ko })
 }
 
-/// A metric, and its explanation in English and Korean.
-type Row = (&'static str, &'static str, &'static str);
-
-const USERS: &[Row] = &[
-    ("arrivals.planned", "Users that the plan asks for.", "계획된 사용자 수입니다."),
-    ("arrivals.started", "Planned users that were started.", "계획대로 시작된 사용자 수입니다."),
-    (
-        "arrivals.missed",
-        "Planned users that could not be started, because the run ended or the generator had no capacity left.",
-        "실행이 끝났거나 부하 발생기에 여력이 없어 시작하지 못한 사용자 수입니다.",
-    ),
-    (
-        "users.skipped",
-        "Planned users that were refused because as many were active as the script allows.",
-        "스크립트가 허용한 최대 사용자 수에 이르러 건너뛴 사용자 수입니다.",
-    ),
+/// Metrics beside those of counters and probes, with their explanations in English and Korean.
+const ROWS: &[(&str, &str, &str)] = &[
     ("users.created", "Users that were started, by scenario.", "시나리오별로 시작된 사용자 수입니다."),
-    ("users.completed", "Users that finished their scenario.", "시나리오를 끝까지 마친 사용자 수입니다."),
-    ("users.failed", "Users that gave up after a failure.", "실패하여 도중에 그만둔 사용자 수입니다."),
-    (
-        "users.stopped",
-        "Users that were still busy when the run ended.",
-        "실행이 끝날 때 아직 시나리오를 진행 중이던 사용자 수입니다.",
-    ),
     (
         "users.active",
         "Users that are active at the end of the second.",
@@ -54,9 +33,6 @@ const USERS: &[Row] = &[
         "How long users took from their start to the end of their scenario.",
         "사용자가 시작하여 시나리오를 마칠 때까지 걸린 시간입니다.",
     ),
-];
-
-const OPERATIONS: &[Row] = &[
     (
         "response_time",
         "Time from the instant an operation was planned to its end; waiting behind a slow target counts.",
@@ -79,68 +55,13 @@ const OPERATIONS: &[Row] = &[
         "연결 거부처럼 시간을 잴 수 없이 실패한 작업 수입니다.",
     ),
     ("operations.answers", "Answers by operation and status.", "작업과 상태 코드별 응답 수입니다."),
-    (
-        "operations.cut",
-        "Operations that were under way when the run ended; they count neither as answered nor as failed.",
-        "실행이 끝날 때 진행 중이던 작업 수이며, 응답이나 실패로 세지 않습니다.",
-    ),
     ("errors", "Failures by kind and operation.", "종류와 작업별 실패 수입니다."),
-    ("http.requests", "HTTP requests that were sent.", "보낸 HTTP 요청 수입니다."),
-    ("http.responses", "HTTP responses that were received.", "받은 HTTP 응답 수입니다."),
     ("http.codes", "HTTP responses by status code.", "상태 코드별 HTTP 응답 수입니다."),
-    (
-        "http.errors_expected",
-        "HTTP error responses that the script expects.",
-        "스크립트가 예상한 HTTP 오류 응답 수입니다.",
-    ),
-    ("http.bytes_received", "Bytes of HTTP response bodies.", "HTTP 응답 본문의 바이트 수입니다."),
-];
-
-const MESSAGES: &[Row] = &[
-    ("connections.opened", "Connections that were opened.", "새로 연 연결 수입니다."),
-    (
-        "connections.closed",
-        "Connections that ended, whichever side closed them.",
-        "어느 쪽에서든 끝난 연결 수입니다.",
-    ),
-    (
-        "connections.reused",
-        "Requests that used an open connection.",
-        "이미 열린 연결을 다시 쓴 요청 수입니다.",
-    ),
-    (
-        "connections.lost",
-        "Connections that ended although their user still needed them.",
-        "사용자가 아직 쓰는 중인데 끊어진 연결 수입니다.",
-    ),
     (
         "connections.open",
         "Users with an open real-time connection at the end of the second.",
         "그 초의 끝에 실시간 연결을 열어 둔 사용자 수입니다.",
     ),
-    ("reconnects", "Lost connections that were opened again.", "끊어졌다가 다시 연결된 횟수입니다."),
-    ("reconnects.failed", "Attempts to reconnect that failed.", "다시 연결하려다 실패한 횟수입니다."),
-    ("messages.sent", "Messages sent over real-time connections.", "실시간 연결로 보낸 메시지 수입니다."),
-    (
-        "messages.received",
-        "Messages received over real-time connections.",
-        "실시간 연결로 받은 메시지 수입니다.",
-    ),
-    ("bytes.sent", "Bytes sent to the target.", "대상에 보낸 바이트 수입니다."),
-    ("bytes.received", "Bytes received from the target.", "대상에서 받은 바이트 수입니다."),
-    ("websocket.sent", "WebSocket messages sent.", "보낸 WebSocket 메시지 수입니다."),
-    ("websocket.received", "WebSocket messages received.", "받은 WebSocket 메시지 수입니다."),
-    ("socketio.emits", "Socket.IO events sent.", "보낸 Socket.IO 이벤트 수입니다."),
-    ("socketio.received", "Socket.IO events received.", "받은 Socket.IO 이벤트 수입니다."),
-    ("polls", "Polls that were answered or failed.", "응답을 받았거나 실패한 폴링 요청 수입니다."),
-    ("polls.empty", "Polls that were answered without messages.", "메시지 없이 응답된 폴링 요청 수입니다."),
-    ("polls.received", "Messages received in answers to polls.", "폴링 응답으로 받은 메시지 수입니다."),
-    ("sse.received", "Events received from event streams.", "이벤트 스트림(SSE)으로 받은 이벤트 수입니다."),
-    ("stomp.sent", "STOMP messages sent.", "보낸 STOMP 메시지 수입니다."),
-    ("stomp.received", "STOMP messages received.", "받은 STOMP 메시지 수입니다."),
-];
-
-const DELIVERY: &[Row] = &[
     (
         "delivery.messages",
         "Messages sent whose delivery is tracked.",
@@ -190,9 +111,6 @@ const DELIVERY: &[Row] = &[
         "Time from a message's planned sending to the arrival of each replayed copy.",
         "메시지를 보내기로 계획한 시각부터 다시 전달된 사본이 도착할 때까지의 시간입니다.",
     ),
-];
-
-const GENERATOR: &[Row] = &[
     (
         "generator.lag",
         "How late the generator began what was planned; when it is high, results say little of the target.",

@@ -122,11 +122,8 @@ impl Framer {
 
     fn levels(&mut self, snapshot: &Snapshot) {
         let none = TagSet::default();
-        let all = |level: fn(&crate::recorder::Gauges) -> u64| {
-            snapshot.shards.iter().map(level).sum::<u64>() as f64
-        };
-        self.level("users.active", "number", &none, all(|shard| shard.users));
-        self.level("connections.open", "number", &none, all(|shard| shard.connections));
+        self.level("users.active", "number", &none, snapshot.level(|shard| shard.users) as f64);
+        self.level("connections.open", "number", &none, snapshot.level(|shard| shard.connections) as f64);
         if snapshot.interval_ns > 0 {
             for (thread, shard) in snapshot.shards.iter().enumerate() {
                 let tags = TagSet::of(&[("thread", &thread.to_string())]);

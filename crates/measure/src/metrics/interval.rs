@@ -30,7 +30,7 @@ pub struct Series {
 pub struct Part {
     /// Its place in the registry.
     pub place: usize,
-    /// Its name: `http_reqs{status:200}`.
+    /// Its name: `requests{status:200}`.
     pub name: Arc<str>,
 }
 

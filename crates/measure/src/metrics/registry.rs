@@ -34,12 +34,12 @@ pub enum Scope {
     Watched,
 }
 
-/// The samples of a metric that have certain tags: what a threshold on `http_reqs{status:200}` is about.
+/// The samples of a metric that have certain tags: what a threshold on `requests{status:200}` is about.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Submetric {
     /// The metric whose samples they are.
     pub parent: MetricId,
-    /// `http_reqs{status:200}`.
+    /// `requests{status:200}`.
     pub name: Arc<str>,
     /// `status:200`: between the braces, as it was written.
     pub suffix: Arc<str>,
@@ -186,7 +186,7 @@ impl Registry {
         Ok(id)
     }
 
-    /// The sub-metric of this name (`http_reqs{status:200}`), made if it is new; its place in [`Registry::submetrics`].
+    /// The sub-metric of this name (`requests{status:200}`), made if it is new; its place in [`Registry::submetrics`].
     /// All must be known before the first sample: a set of tags is matched with them once.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! The name of a series as thresholds write it: `http.response_time{page:list}.p95`.
+//! The name of a series as thresholds write it: `http_answers_ms{page:list}.p95`.
 //!
 //! Tags stand behind the metric they tell apart, and which figure of it is meant stands behind them. Names of
 //! operations may hold braces themselves: a template's are doubled (`GET /rooms/{{ id }}`), and others that hold
@@ -32,7 +32,7 @@ pub enum Unnamed {
 /// The name of a series, and which figure of it is meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeriesName<'n> {
-    /// `http.response_time`.
+    /// `http_answers_ms`.
     pub metric: &'n str,
     /// The tags between the braces, with the values they must have.
     pub tags: BTreeMap<String, String>,
@@ -61,7 +61,7 @@ impl<'n> SeriesName<'n> {
         Some(tags.map(|tags| SeriesName { metric, tags, figure }))
     }
 
-    /// The name of the sub-metric it is a figure of: `http.response_time{page:list}`, with its tags in their order.
+    /// The name of the sub-metric it is a figure of: `http_answers_ms{page:list}`, with its tags in their order.
     pub fn submetric(&self) -> String {
         let tags: Vec<String> = self.tags.iter().map(|(name, value)| format!("{name}:{value}")).collect();
         format!("{}{{{}}}", self.metric, tags.join(","))
@@ -102,15 +102,15 @@ mod tests {
 
     #[test]
     fn tags_stand_between_a_metric_and_its_figure() {
-        check("http.response_time{page:list}.p95", Some("http.response_time{page:list}.p95"));
-        check("http.codes.500{team:b, page: \"list\"}", Some("http.codes.500{page:list,team:b}"));
+        check("http_answers_ms{page:list}.p95", Some("http_answers_ms{page:list}.p95"));
+        check("statuses.codes.500{team:b, page: \"list\"}", Some("statuses.codes.500{page:list,team:b}"));
         check(
             "operations.GET /{{ id }}.count{page:http://a/b}",
             Some("operations.GET /{{ id }}.count{page:http://a/b}"),
         );
         check("operations.GET /{{ id }}.count", None);
         check("operations.item {id}.response_ms.p95", None);
-        check("http.response_time.p95", None);
+        check("http_answers_ms.p95", None);
     }
 
     #[test]

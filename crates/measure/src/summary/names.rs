@@ -10,7 +10,7 @@ use crate::thresholds::{Figures, Subject};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// A script's language names the figures of a run: thresholds use these names.
+/// A script's language names the figures of a run, for thresholds, and its settings, for sentences of verdicts.
 #[derive(Clone, Copy, Debug)]
 pub struct Naming {
     /// The figures of a run by name.
@@ -19,11 +19,27 @@ pub struct Naming {
     pub subject: fn(&str) -> Option<Subject>,
     /// The prefix of names that count HTTP answers; behind it stand a dot and the status.
     pub status_counts: &'static str,
+    /// The setting by which a script asks for a status, with a comma and a blank behind it; empty: there is none.
+    pub status_wanted: &'static str,
+    /// The name of what is done once before the load.
+    pub before: &'static str,
+    /// The settings that spread a load in time, in brackets behind a blank; empty: there is none.
+    pub spreading: &'static str,
+    /// How a script shows what the target answers to a message: a sentence behind a blank, or empty.
+    pub answer_shown: &'static str,
 }
 
 impl Naming {
     /// The names of a language that has none of its own: paths of the summary.
-    pub const PATHS: Naming = Naming { figures, subject, status_counts: "statuses.codes" };
+    pub const PATHS: Naming = Naming {
+        figures,
+        subject,
+        status_counts: "statuses.codes",
+        status_wanted: "",
+        before: "what is done before the load",
+        spreading: "",
+        answer_shown: "",
+    };
 }
 
 impl Default for Naming {

@@ -6,15 +6,13 @@
 use super::Header;
 use crate::answers::Class;
 use crate::at::At;
-use crate::expectations::Expectations;
 use crate::health::{Arrivals, Watch, rounded};
 use crate::histogram::Histogram;
-use crate::ledger::{Counts, RoomFate};
 use crate::metrics::MetricStore;
 use crate::outcome::{Failure, Operation, OperationKind};
 use crate::plugins::{Apdex, Endpoint, Figures};
-use crate::recorder::{Counter, Counters, FailureCount, Timings, merge_failure};
-use crate::snapshot::{Progress, Snapshot, add_each};
+use crate::recorder::{Counter, FailureCount, Timings};
+use crate::snapshot::{Progress, Snapshot};
 use crate::summary::{
     Conclusion, Delivery, ErrorSummary, Naming, OperationSummary, Quantiles, Statuses, Summary, Traffic,
     Users, Verdict,
@@ -38,63 +36,37 @@ pub(crate) struct Tally {
     pub(crate) ended_by: Vec<Judged>,
     /// Not the run's start, when it is the tally of a part of one.
     begin: At,
-    end: At,
-    counters: Counters,
-    operations: Vec<Timings>,
-    codes: BTreeMap<u16, u64>,
-    failures: Vec<FailureCount>,
-    scenarios: Vec<u64>,
-    sessions: Histogram,
-    delivery: Histogram,
-    replays: Histogram,
+    /// The seconds so far as one: what they counted, and levels at the end of the last.
+    pub(super) sum: Snapshot,
     pub(crate) metrics: MetricStore,
-    expectations: Expectations,
-    ledger: Counts,
-    rooms: Vec<RoomFate>,
-    users: u64,
     users_peak: u64,
-    connections: u64,
     connections_peak: u64,
     watch: Watch,
 }
 
 impl Tally {
     pub(crate) fn new(header: Header, metrics: MetricStore) -> Tally {
-        let operations = header.operations.iter().map(|_| Timings::default()).collect();
-        let scenarios = vec![0; header.scenarios.len()];
-        Tally { header, operations, scenarios, metrics, ..Tally::default() }
+        Tally {
+            sum: Snapshot::blank(0, header.operations.len(), header.scenarios.len()),
+            header,
+            metrics,
+            ..Tally::default()
+        }
     }
 
     /// The first one begins the part of the run this is the tally of.
     pub(super) fn absorb_part(&mut self, snapshot: &Snapshot) {
-        if self.end == At(0) {
+        if self.sum.at == At(0) {
             self.begin = At(snapshot.at.0 - snapshot.interval_ns);
         }
         self.absorb(snapshot);
     }
 
     pub(crate) fn absorb(&mut self, snapshot: &Snapshot) {
-        self.end = snapshot.at;
-        self.counters.merge(&snapshot.counters);
-        for (mine, theirs) in self.operations.iter_mut().zip(&snapshot.operations) {
-            mine.merge(theirs);
-        }
-        for (&code, count) in &snapshot.codes {
-            *self.codes.entry(code).or_default() += count;
-        }
-        snapshot.failures.iter().for_each(|failure| merge_failure(&mut self.failures, failure));
-        add_each(&mut self.scenarios, &snapshot.scenarios);
-        self.sessions.merge(&snapshot.sessions);
-        self.delivery.merge(&snapshot.delivery);
-        self.replays.merge(&snapshot.replays);
+        self.sum.merge(snapshot);
         self.metrics.absorb(&snapshot.metrics);
-        self.expectations.merge(&snapshot.expectations);
-        self.ledger = snapshot.ledger;
-        self.rooms.clone_from(&snapshot.rooms);
-        self.users = snapshot.shards.iter().map(|shard| shard.users).sum();
-        self.connections = snapshot.shards.iter().map(|shard| shard.connections).sum();
-        self.users_peak = self.users_peak.max(self.users);
-        self.connections_peak = self.connections_peak.max(self.connections);
+        self.users_peak = self.users_peak.max(self.sum.level(|shard| shard.users));
+        self.connections_peak = self.connections_peak.max(self.sum.level(|shard| shard.connections));
         self.watch.absorb(snapshot);
     }
 
@@ -107,11 +79,11 @@ impl Tally {
             &all
         };
         Progress {
-            counters: self.counters.clone(),
+            counters: self.sum.counters.clone(),
             arrivals: self.header.arrivals,
-            users: self.users,
-            connections: self.connections,
-            errors: self.failures.iter().map(|failure| failure.count).sum(),
+            users: self.sum.level(|shard| shard.users),
+            connections: self.sum.level(|shard| shard.connections),
+            errors: self.sum.failures.iter().map(|failure| failure.count).sum(),
             p99_ms: (!second.is_empty()).then(|| second.quantile_ms(0.99)),
         }
     }
@@ -139,9 +111,14 @@ impl Tally {
     /// The figures, not judged yet.
     fn measured(&mut self) -> Summary {
         let header = &self.header;
-        let duration_s = rounded(self.end.since(self.begin).max(0) as f64 / 1e9, 1e3);
-        let exhausted: u64 =
-            self.failures.iter().filter(|f| f.failure == Failure::GeneratorExhausted).map(|f| f.count).sum();
+        let duration_s = rounded(self.sum.at.since(self.begin).max(0) as f64 / 1e9, 1e3);
+        let exhausted: u64 = self
+            .sum
+            .failures
+            .iter()
+            .filter(|f| f.failure == Failure::GeneratorExhausted)
+            .map(|f| f.count)
+            .sum();
         let named = thresholds::objective_ms(&header.thresholds, self.naming.subject);
         let objectives = [header.objective_ms, named];
         let objective = objectives.into_iter().flatten().reduce(f64::min);
@@ -156,22 +133,28 @@ impl Tally {
             verdict: Verdict { result: Conclusion::Pass, reasons: Vec::new(), hints: Vec::new() },
             users: self.users(),
             delivery: header.tracked.then(|| self.delivery()),
-            traffic: self.traffic(),
+            traffic: Traffic::of(&self.sum.counters),
             operations: self.operations(duration_s),
             kinds: self.kinds(duration_s),
-            http_codes: self.codes.clone(),
+            http_codes: self.sum.codes.clone(),
             http_answers_ms: self.http_answers(),
             http_classes: self.http_classes(),
             statuses: self.statuses(),
             errors: self.errors(),
             thresholds: Vec::new(),
-            generator: self.watch.judge(self.arrivals(), exhausted, objective, (header.shards, header.cores)),
+            generator: self.watch.judge(
+                &self.sum,
+                self.arrivals(),
+                exhausted,
+                objective,
+                (header.shards, header.cores),
+            ),
             scenarios: self.scenarios(),
             metrics: self.metrics.summary(duration_s),
             watched: self.metrics.watched(duration_s),
             metrics_left_out: self.metrics.left_out() + self.metrics.untold(),
             plugins: self.plugins(),
-            expectations: self.expectations.summary(),
+            expectations: self.sum.expectations.summary(),
             run_folder: self.run_folder.clone(),
             combination: Map::new(),
             service: None,
@@ -192,14 +175,14 @@ impl Tally {
 
     fn scenarios(&self) -> BTreeMap<String, u64> {
         let mut created = BTreeMap::new();
-        for (name, count) in self.header.scenarios.iter().zip(&self.scenarios) {
+        for (name, count) in self.header.scenarios.iter().zip(&self.sum.scenarios) {
             *created.entry(name.clone()).or_default() += count;
         }
         created
     }
 
     fn arrivals(&self) -> Arrivals {
-        let get = |counter| self.counters.get(counter);
+        let get = |counter| self.sum.counters[counter];
         Arrivals {
             expected: get(Counter::ArrivalsPlanned).saturating_sub(get(Counter::UsersSkipped)),
             started: get(Counter::ArrivalsStarted),
@@ -208,7 +191,7 @@ impl Tally {
     }
 
     fn users(&self) -> Users {
-        let get = |counter| self.counters.get(counter);
+        let get = |counter| self.sum.counters[counter];
         let so_far = get(Counter::ArrivalsPlanned);
         Users {
             planned: self.header.arrivals.map_or(so_far, |whole| whole.max(so_far)),
@@ -219,16 +202,16 @@ impl Tally {
             failed: get(Counter::UsersFailed),
             stopped: get(Counter::UsersStopped),
             operations_cut: get(Counter::OperationsCut),
-            active: self.users,
+            active: self.sum.level(|shard| shard.users),
             peak: self.users_peak,
             connected_peak: self.connections_peak,
             wanted: self.header.population,
-            session_ms: self.sessions.quantiles(),
+            session_ms: self.sum.sessions.quantiles(),
         }
     }
 
     fn delivery(&self) -> Delivery {
-        let counts = self.ledger;
+        let counts = self.sum.ledger;
         let ratio = if counts.owed == 0 {
             1.0
         } else {
@@ -238,49 +221,22 @@ impl Tally {
             counts,
             ratio,
             deadline_ms: self.header.deadline_ms,
-            latency_ms: self.delivery.quantiles(),
-            replay_latency_ms: self.replays.quantiles(),
-            rooms: self.rooms.clone(),
-        }
-    }
-
-    fn traffic(&self) -> Traffic {
-        let get = |counter| self.counters.get(counter);
-        Traffic {
-            messages_sent: get(Counter::MessagesSent),
-            messages_received: get(Counter::MessagesReceived),
-            bytes_sent: get(Counter::BytesSent),
-            bytes_received: get(Counter::BytesReceived),
-            http_requests: get(Counter::HttpRequests),
-            http_responses: get(Counter::HttpResponses),
-            http_bytes_received: get(Counter::HttpBytesReceived),
-            connections_opened: get(Counter::ConnectionsOpened),
-            websocket_sent: get(Counter::WebsocketSent),
-            websocket_received: get(Counter::WebsocketReceived),
-            socketio_emits: get(Counter::SocketioEmits),
-            socketio_received: get(Counter::SocketioReceived),
-            polls: get(Counter::Polls),
-            polls_empty: get(Counter::PollsEmpty),
-            polls_received: get(Counter::PollsReceived),
-            sse_received: get(Counter::SseReceived),
-            stomp_sent: get(Counter::StompSent),
-            stomp_received: get(Counter::StompReceived),
-            connections_lost: get(Counter::ConnectionsLost),
-            reconnects: get(Counter::Reconnects),
-            reconnects_failed: get(Counter::ReconnectsFailed),
+            latency_ms: self.sum.delivery.quantiles(),
+            replay_latency_ms: self.sum.replays.quantiles(),
+            rooms: self.sum.rooms.clone(),
         }
     }
 
     fn operations(&self, duration_s: f64) -> Vec<OperationSummary> {
         let ran = |(_, timings): &(&Operation, &Timings)| timings.count() > 0;
-        let each = self.header.operations.iter().zip(&self.operations).filter(ran);
+        let each = self.header.operations.iter().zip(&self.sum.operations).filter(ran);
         each.map(|(operation, timings)| summarise(&operation.name, operation.kind, timings, duration_s))
             .collect()
     }
 
     fn kinds(&self, duration_s: f64) -> Vec<OperationSummary> {
         let mut kinds: BTreeMap<OperationKind, Timings> = BTreeMap::new();
-        for (operation, timings) in self.header.operations.iter().zip(&self.operations) {
+        for (operation, timings) in self.header.operations.iter().zip(&self.sum.operations) {
             if timings.count() > 0 {
                 kinds.entry(operation.kind).or_default().merge(timings);
             }
@@ -291,7 +247,7 @@ impl Tally {
     /// All operations that are HTTP requests, together.
     fn http(&self) -> Timings {
         let mut all = Timings::default();
-        for (operation, timings) in self.header.operations.iter().zip(&self.operations) {
+        for (operation, timings) in self.header.operations.iter().zip(&self.sum.operations) {
             if operation.kind == OperationKind::Http {
                 all.merge(timings);
             }
@@ -307,7 +263,7 @@ impl Tally {
         Statuses {
             answers: answered.values().sum(),
             errors: codes.values().sum(),
-            expected: self.counters.get(Counter::ErrorsExpected),
+            expected: self.sum.counters[Counter::ErrorsExpected],
             codes,
             fail_on: self.header.fail_on_status,
         }
@@ -343,12 +299,13 @@ impl Tally {
     fn endpoints(&self) -> Vec<Endpoint> {
         let mut all: BTreeMap<&str, (Timings, BTreeMap<String, u64>)> = BTreeMap::new();
         let named = |id: usize| self.header.plugins.endpoints.get(id)?.as_deref();
-        for (id, timings) in self.operations.iter().enumerate().filter(|(_, timings)| timings.count() > 0) {
+        for (id, timings) in self.sum.operations.iter().enumerate().filter(|(_, timings)| timings.count() > 0)
+        {
             if let Some(name) = named(id) {
                 all.entry(name).or_default().0.merge(timings);
             }
         }
-        for failure in self.failures.iter().filter(|failure| failure.failure.is_of_request()) {
+        for failure in self.sum.failures.iter().filter(|failure| failure.failure.is_of_request()) {
             let endpoint = failure.operation.and_then(|id| named(usize::from(id.0)));
             if let Some((_, errors)) = endpoint.and_then(|name| all.get_mut(name)) {
                 *errors.entry(failure.failure.code().into_owned()).or_default() += failure.count;
@@ -369,6 +326,7 @@ impl Tally {
             self.header.operations.get(id).map(|operation| operation.name.clone())
         };
         let mut errors: Vec<ErrorSummary> = self
+            .sum
             .failures
             .iter()
             .map(|f| ErrorSummary {

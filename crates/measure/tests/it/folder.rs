@@ -10,10 +10,10 @@ use sonagi_measure::metrics::{
     Unit,
 };
 use sonagi_measure::outcome::{Failure, OperationId, Outcome};
-use sonagi_measure::recorder::{Record, Recorder};
+use sonagi_measure::recorder::{FailureCount, Record, Recorder};
 use sonagi_measure::summary::{Conclusion, Naming, Service, Summary};
 use sonagi_measure::thresholds::Threshold;
-use sonagi_measure::totals::{Header, Language, ProcessGauges, Totals};
+use sonagi_measure::totals::{Header, Language, ProcessGauges, Progress, Snapshot, Totals};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -72,6 +72,40 @@ fn a_finished_run_reads_as_it_was_printed() {
     assert!(read.complete && read.interrupted && !read.errors.is_empty() && !read.operations.is_empty());
     let run: Value = serde_json::from_slice(&fs::read(folder.path().join("run.json")).unwrap()).unwrap();
     assert_eq!(run["summary"], document(&written));
+}
+
+#[test]
+fn every_second_reads_as_it_was_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let header = header();
+    let mut totals = Totals::new(&header, Rules::default(), MetricStore::default());
+    let mut writer = Writer::create(folder.path(), &header).unwrap();
+    let mut recorder = Recorder::new(header.operations.len(), header.scenarios.len());
+    let mut written = Vec::new();
+    for second in 0..3 {
+        recorder.observe((Kind::Trend, Unit::Milliseconds), "took", 0.1 * second as f64, At(second * SECOND));
+        let record = record_second(&mut recorder, 0, second);
+        let process = ProcessGauges { resident_bytes: 40_000_000, open_files: 30, ..Default::default() };
+        let snapshot = totals.absorb(vec![record], At((second + 1) * SECOND), process);
+        writer.snapshot(&snapshot).unwrap();
+        written.push(snapshot);
+    }
+    let registry = Arc::default();
+    let read: Vec<Snapshot> = Reader::open(folder.path()).unwrap().seconds(&registry).collect();
+    // Not recorded: the run so far. Told once: when a failure came first, and an example of it.
+    let kept = |snapshot: Snapshot| {
+        let count = |f: FailureCount| FailureCount {
+            count: f.count,
+            called: f.called,
+            ..FailureCount::none(f.operation, f.failure)
+        };
+        let mut failures: Vec<FailureCount> = snapshot.failures.into_iter().map(count).collect();
+        failures.sort_by_key(|failure| format!("{failure:?}"));
+        Snapshot { failures, progress: Progress::default(), ..snapshot }
+    };
+    for (written, read) in written.into_iter().zip(read) {
+        assert_eq!(kept(read), kept(written));
+    }
 }
 
 #[test]
@@ -337,7 +371,7 @@ fn secrets_are_not_written() {
             "target": "https://me:hunter2@example.org/?token=hunter2&page=1",
             "http": { "defaults": { "headers": { "Authorization": "Bearer hunter2", "X-Api-Key": "hunter2", "Accept": "*/*" } } },
             "variables": { "password": ["hunter2"], "accessToken": "hunter2", "session": "hunter2", "jwt": "hunter2" },
-            "ensure": { "thresholds": [{ "vusers.session_length.p95": 1000 }] },
+            "limits": { "thresholds": [{ "users.session_length.p95": 1000 }] },
             "headers": [["Cookie", "sid=hunter2"], { "name": "set-cookie", "value": "hunter2" }],
         },
         "login": { "json": { "email": "{{ email }}", "password": "{{ password }}" }, "headers": { "Authorization": "Bearer {{ token }}" } },
@@ -355,7 +389,7 @@ fn secrets_are_not_written() {
     let kept = folder::header(folder.path()).unwrap().plan;
     assert_eq!(kept["config"]["target"], "https://***@example.org/?token=***&page=1");
     assert_eq!(kept["config"]["http"]["defaults"]["headers"]["Accept"], "*/*");
-    assert_eq!(kept["config"]["ensure"]["thresholds"][0]["vusers.session_length.p95"], 1000);
+    assert_eq!(kept["config"]["limits"]["thresholds"][0]["users.session_length.p95"], 1000);
     assert_eq!(kept["login"]["headers"]["Authorization"], "Bearer {{ token }}");
     assert_eq!(kept["login"]["json"]["password"], "{{ password }}");
 }

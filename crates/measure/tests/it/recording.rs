@@ -117,10 +117,10 @@ fn a_long_example_is_cut_at_a_character() {
 fn taking_starts_afresh() {
     let mut recorder = Recorder::new(3, 2);
     let first = record_second(&mut recorder, 0, 0);
-    assert_eq!(first.counters.get(Counter::UsersCompleted), 2);
+    assert_eq!(first.counters[Counter::UsersCompleted], 2);
     assert_eq!((first.codes[200], first.codes[302], first.codes[500]), (10, 1, 1));
     let second = recorder.take();
-    assert_eq!(second.counters.get(Counter::UsersCompleted), 0);
+    assert_eq!(second.counters[Counter::UsersCompleted], 0);
     assert!(second.failures.is_empty() && second.operations.iter().all(|o| o.response.is_none()));
     assert!(second.codes.iter().all(|&count| count == 0) && second.scenarios == [0, 0]);
 }

@@ -8,7 +8,7 @@ use sonagi_measure::recorder::{Counter, Gauges};
 use sonagi_measure::summary::{Conclusion, FailOnStatus, Summary};
 use sonagi_measure::totals::Header;
 
-const ASK: &str = "check the path and the credentials; to ask for such a status: `expect: { statusCode: 404 }`, a threshold on `statuses.codes.404`, or `--fail-on-status never`";
+const ASK: &str = "check the path and the credentials; to ask for such a status: a threshold on `statuses.codes.404`, or `--fail-on-status never`";
 
 /// Three seconds with these answers in each.
 fn answered(header: Header, statuses: &[u16], expected: u64) -> Summary {

@@ -235,7 +235,8 @@ fn a_before_flow_that_failed_is_the_first_reason_of_a_run_without_users() {
     totals.absorb(vec![shard.take()], At(SECOND / 100), ProcessGauges::default());
     totals.close(At(SECOND / 100));
     let verdict = totals.summary().verdict;
-    let reason = "no user was started: `before` failed at GET /users, all: connect_refused";
+    let reason =
+        "no user was started: what is done before the load failed at GET /users, all: connect_refused";
     assert_eq!((verdict.result, verdict.reasons[0].as_str()), (Conclusion::Fail, reason));
     assert_eq!(verdict.reasons.len(), 2, "{:?}", verdict.reasons);
 }

@@ -2,6 +2,7 @@
 
 use sonagi_measure::folder;
 use sonagi_measure::metrics::{Kind, Unit};
+use sonagi_measure::recorder::Counter;
 use sonagi_measure::summary::Naming;
 use std::path::Path;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ fn a_folder_of_the_first_version_reads_as_it_did() {
     assert!(run.complete && !run.interrupted);
     assert_eq!((run.duration_s, run.users.completed, run.users.session_ms.p50), (2.011, 6, 2.659));
     assert_eq!(run.http_codes.into_iter().collect::<Vec<_>>(), [(404, 18)]);
-    assert_eq!((run.traffic.bytes_received, run.traffic.connections_opened), (3_840, 6));
+    assert_eq!((run.traffic[Counter::BytesReceived], run.traffic[Counter::ConnectionsOpened]), (3_840, 6));
     let operations: Vec<_> = run.operations.iter().map(|one| (&*one.name, one.count, one.failed)).collect();
     assert_eq!(
         operations,

@@ -1,6 +1,7 @@
 //! The figures of a run's row in the table, computed from its summary.
 
 use serde::Serialize;
+use sonagi_measure::recorder::Counter;
 use sonagi_measure::summary::{Delivery, OperationSummary, Quantiles, Summary};
 
 /// A run in one row. Names are a public contract (`docs/matrix.md`); None: nothing of the kind was measured.
@@ -79,7 +80,7 @@ fn connects(run: &Summary) -> Option<&OperationSummary> {
 
 fn bytes_per_copy(run: &Summary) -> Option<f64> {
     let arrived = arrived(run.delivery.as_ref()?);
-    let bytes = run.traffic.bytes_received;
+    let bytes = run.traffic[Counter::BytesReceived];
     (arrived > 0).then(|| (bytes as f64 / arrived as f64 * 10.0).round() / 10.0)
 }
 

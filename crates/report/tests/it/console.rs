@@ -1,7 +1,8 @@
 use crate::fixture;
 use insta::assert_snapshot;
 use sonagi_measure::ledger::Counts;
-use sonagi_measure::summary::{Conclusion, Health, Quantiles, Summary, Users, Verdict};
+use sonagi_measure::recorder::Counter;
+use sonagi_measure::summary::{Conclusion, Health, Quantiles, Summary, Traffic, Users, Verdict};
 use sonagi_report::console;
 use unicode_width::UnicodeWidthStr;
 
@@ -140,8 +141,7 @@ fn a_failed_run_names_every_reason_and_shows_every_section() {
 fn a_run_of_less_than_a_second_has_no_rates_and_one_without_users_says_so() {
     let mut run = Summary { duration_s: 0.01, ..fixture::minimal() };
     run.users = Users::default();
-    run.traffic.http_requests = 1;
-    run.traffic.messages_sent = 2;
+    run.traffic = Traffic::from_iter([(Counter::HttpRequests, 1), (Counter::MessagesSent, 2)]);
     let text = shown(&run);
     assert!(!text.contains("/s"), "{text}");
     assert!(text.contains("users       none planned, none started\n"), "{text}");

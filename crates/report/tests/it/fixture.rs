@@ -7,7 +7,7 @@ use sonagi_measure::ledger::{Counts, RoomCounts, RoomFate};
 use sonagi_measure::metrics::{Kind, MetricStore, Unit};
 use sonagi_measure::outcome::OperationKind;
 use sonagi_measure::plugins::{Apdex, Endpoint, Figures};
-use sonagi_measure::recorder::Recorder;
+use sonagi_measure::recorder::{Counter, Recorder};
 use sonagi_measure::summary::{
     Cause, Conclusion, Delivery, ErrorSummary, Generator, Health, OperationSummary, Quantiles, Service,
     Statuses, Summary, Traffic, Users, Verdict,
@@ -101,19 +101,7 @@ pub(crate) fn fan_out() -> Summary {
             replay_latency_ms: Quantiles::default(),
             rooms: Vec::new(),
         }),
-        traffic: Traffic {
-            messages_sent: 2100,
-            messages_received: 202_100,
-            bytes_sent: 312_000,
-            bytes_received: 38_412_000,
-            http_requests: 300,
-            http_responses: 300,
-            http_bytes_received: 96_000,
-            connections_opened: 200,
-            socketio_emits: 2100,
-            socketio_received: 202_100,
-            ..Traffic::default()
-        },
+        traffic: traffic(0, 0),
         operations: vec![
             operation("POST /auth/login", OperationKind::Http, 100, 0, 42.0),
             operation("socket.io connect", OperationKind::SocketioConnect, 100, 0, 3.0),
@@ -142,6 +130,23 @@ pub(crate) fn fan_out() -> Summary {
     }
 }
 
+fn traffic(websocket_sent: u64, websocket_received: u64) -> Traffic {
+    Traffic::from_iter([
+        (Counter::MessagesSent, 2100),
+        (Counter::MessagesReceived, 202_100),
+        (Counter::BytesSent, 312_000),
+        (Counter::BytesReceived, 38_412_000),
+        (Counter::HttpRequests, 300),
+        (Counter::HttpResponses, 300),
+        (Counter::HttpBytesReceived, 96_000),
+        (Counter::ConnectionsOpened, 200),
+        (Counter::SocketioEmits, 2100),
+        (Counter::SocketioReceived, 202_100),
+        (Counter::WebsocketSent, websocket_sent),
+        (Counter::WebsocketReceived, websocket_received),
+    ])
+}
+
 /// Every field filled, every section present.
 pub(crate) fn everything() -> Summary {
     let mut run = fan_out();
@@ -158,8 +163,7 @@ pub(crate) fn everything() -> Summary {
     };
     run.users = users();
     run.delivery = Some(misdelivered());
-    run.traffic.websocket_sent = 10;
-    run.traffic.websocket_received = 20;
+    run.traffic = traffic(10, 20);
     run.http_codes.insert(429, 4);
     run.statuses = Statuses {
         answers: 304,

@@ -4,7 +4,8 @@ use crate::fixture;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 use sonagi_measure::outcome::OperationKind;
-use sonagi_measure::summary::{Conclusion, FULL_SHARE, SATURATED_SECONDS, Service, Summary, Users};
+use sonagi_measure::recorder::Counter;
+use sonagi_measure::summary::{Conclusion, FULL_SHARE, SATURATED_SECONDS, Service, Summary, Traffic, Users};
 use sonagi_report::Matrix;
 use sonagi_report::matrix::{Figures, Run, machine, markdown};
 
@@ -150,7 +151,11 @@ fn messages_are_copies_that_arrived_and_share_all_bytes_received() {
     (counts.delivered, counts.late, counts.replayed, counts.lost) = (70, 20, 10, 5);
     run.duration_s = 8.0;
     // Acknowledgements are messages of some protocols; neither they nor what was sent count here.
-    (run.traffic.messages_received, run.traffic.bytes_sent, run.traffic.bytes_received) = (180, 2_000, 8_050);
+    run.traffic = Traffic::from_iter([
+        (Counter::MessagesReceived, 180),
+        (Counter::BytesSent, 2_000),
+        (Counter::BytesReceived, 8_050),
+    ]);
     let figures = Figures::of(run);
     assert_eq!((figures.messages_per_s, figures.bytes_per_copy), (Some(12.5), Some(80.5)));
     let counts = &mut run.delivery.as_mut().unwrap().counts;

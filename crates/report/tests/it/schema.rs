@@ -25,6 +25,14 @@ fn every_summary_is_as_its_schema_says() {
 }
 
 #[test]
+fn traffic_has_the_members_that_its_schema_lists_in_that_order() {
+    let (document, schema) = (document(&fixture::minimal()), schema());
+    let listed = schema["properties"]["traffic"]["required"].as_array().unwrap();
+    let members = document["traffic"].as_object().unwrap().keys();
+    assert_eq!(members.map(|name| json!(name)).collect::<Vec<_>>(), *listed);
+}
+
+#[test]
 fn a_field_the_schema_does_not_know_is_refused_wherever_it_stands() {
     for place in ["", "/delivery", "/users", "/generator", "/operations/0", "/errors/0", "/traffic"] {
         let mut document = document(&fixture::everything());

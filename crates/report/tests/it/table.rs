@@ -76,7 +76,7 @@ fn every_cell_is_what_the_folder_says_of_its_second() {
         let response = timings.response.as_deref().map(|response| response.quantiles());
         assert_eq!(cell("GET /a, all.response_p95_ms"), response.as_ref().map(|of| of.p95));
         assert_eq!(cell("GET /a, all.response_max_ms"), response.as_ref().map(|of| of.max));
-        assert_eq!(cell("messages.sent"), Some(second.counters.get(Counter::MessagesSent) as f64));
+        assert_eq!(cell("messages.sent"), Some(second.counters[Counter::MessagesSent] as f64));
         let mut store = MetricStore::default();
         store.absorb(&second.metrics);
         let metrics = store.summary(1.0);

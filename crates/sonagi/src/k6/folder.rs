@@ -5,8 +5,7 @@ use super::flags::GivenFlags;
 use crate::diagnosed::Diagnosed;
 use crate::invocation;
 use crate::page::Pages;
-use crate::queued_sink::QueuedSink;
-use crate::run_events::pass;
+use crate::run_events::{self, pass};
 use crate::runs;
 use crate::signals::StopRequests;
 use crate::terminal::Terminal;
@@ -50,15 +49,12 @@ impl TestFolder {
         };
         let folder = pages.runs().map(reserve).transpose()?;
         let path = folder.as_ref().map(|folder| folder.path().to_owned());
-        let mut sinks = Sinks::new();
-        if let Some(folder) = folder {
-            pages.begin(folder.path(), stop);
-            sinks.add(QueuedSink::start(folder).map_err(|error| error.to_string())?);
+        if let Some(path) = &path {
+            pages.begin(path, stop);
         }
         let diagnosed = Diagnosed::new();
-        if !given.has("quiet") {
-            sinks.add(QueuedSink::start(diagnosed.clone()).map_err(|error| error.to_string())?);
-        }
+        let told = (!given.has("quiet")).then(|| diagnosed.clone());
+        let sinks = run_events::sinks(folder, told).map_err(|error| error.to_string())?;
         let script = invocation::script(&given.script, source);
         Ok(TestFolder { sinks, diagnosed, path, terminal: *terminal, pages, script, has_begun: false })
     }

@@ -71,6 +71,14 @@ fn what_steps_with_a_tag_came_to_is_in_every_output_and_thresholds_judge_it() {
     let report: Value = serde_json::from_slice(&fs::read(place.path().join("report.json")).unwrap()).unwrap();
     assert_eq!(report["aggregate"]["summaries"]["http.response_time{team:search}"]["count"], 15);
     assert_eq!(report["aggregate"]["summaries"]["http.response_time"]["count"], 15, "the whole is its own");
+    let periods = report["intermediate"].as_array().unwrap();
+    let of_tags = |name: &str| {
+        periods.iter().filter_map(|period| period["summaries"][name]["count"].as_u64()).sum::<u64>()
+    };
+    assert_eq!(
+        (of_tags("http.response_time{team:search}"), of_tags("http.response_time{page:list}")),
+        (15, 5)
+    );
     // On a page, the times of requests by the tags they have.
     let page = in_file(&place.path().join("page.html"));
     let told = |page: &str| (vec![page.to_owned(), "search".to_owned()], 5, 0);

@@ -65,6 +65,50 @@ fn what_all_script_languages_use_names_none_of_them() {
     tree::none_of(problems);
 }
 
+/// Folders that know none of a language's names for figures, nor of its settings, and beginnings of such names.
+const UNNAMED: (&[&str], &[&str]) = (
+    &["crates/engine/src/", "crates/measure/src/", "crates/transport/src/"],
+    &[
+        "vusers",
+        "maxVusers",
+        "ifTrue",
+        "whileTrue",
+        "`ensure",
+        "statusCode",
+        "http.response_time",
+        "http.request_rate",
+        "socketio.response_time",
+        "`before`",
+        "`think`",
+        "`pace`",
+        "http_req",
+        "ws_msgs",
+        "iteration_duration",
+        "sonagi_delivery",
+        "sonagi_e2e",
+        "sonagi_lost",
+    ],
+);
+
+#[test]
+fn names_and_settings_of_a_script_language_stand_in_its_own_crate() {
+    let mut problems = Vec::new();
+    let (folders, words) = UNNAMED;
+    let is_unnamed = |file: &&tree::File| folders.iter().any(|folder| file.path.starts_with(folder));
+    for file in tree::files_ending(&[".rs"]).iter().filter(is_unnamed) {
+        for (number, line) in file.text.lines().enumerate() {
+            for word in words.iter().filter(|word| line.contains(**word)) {
+                problems.push(format!(
+                    "{}:{}: says {word}; hint: `Naming` has it from the language's crate",
+                    file.path,
+                    number + 1
+                ));
+            }
+        }
+    }
+    tree::none_of(problems);
+}
+
 #[test]
 fn what_is_left_to_do_names_its_issue() {
     let mut problems = Vec::new();

@@ -35,7 +35,11 @@ async fn requests_at_the_same_time_last_as_long_as_one() {
         let (lasted, summary) = lasts_ms(vec![parallel(branches(5), limit)]).await;
         assert_eq!(lasted, expected, "limit {limit}");
         assert_eq!(
-            (summary.traffic.http_requests, summary.traffic.http_responses, summary.users.completed),
+            (
+                summary.traffic[Counter::HttpRequests],
+                summary.traffic[Counter::HttpResponses],
+                summary.users.completed
+            ),
             (5, 5, 1)
         );
     }
@@ -55,7 +59,7 @@ async fn a_loop_in_a_branch_and_a_fork_in_a_fork_run_beside_the_others() {
     let inner = parallel(vec![vec![get(SECOND)], vec![get(SECOND), get(SECOND)]], 9);
     let branches = vec![vec![again(vec![get(SECOND)], 3, None)], vec![inner]];
     let (lasted, summary) = lasts_ms(vec![again(vec![parallel(branches, 9)], 2, None)]).await;
-    assert_eq!((lasted, summary.traffic.http_responses), (600.0, 12));
+    assert_eq!((lasted, summary.traffic[Counter::HttpResponses]), (600.0, 12));
 }
 
 #[tokio::test(start_paused = true)]
@@ -69,7 +73,7 @@ async fn a_user_keeps_the_connections_of_its_branches() {
     };
     let flow = vec![again(vec![turn], 4, None)];
     let summary = simulate(plan(arrivals(1, 1, None), flow), Control::new(), server).await;
-    assert_eq!((opened.get(), summary.traffic.http_responses), (3, 12));
+    assert_eq!((opened.get(), summary.traffic[Counter::HttpResponses]), (3, 12));
 }
 
 #[tokio::test(start_paused = true)]
@@ -99,7 +103,7 @@ async fn a_branch_that_fails_ends_the_user_once_requests_under_way_are_answered(
     let summary = simulate(plan(arrivals(1, 1, None), flow), Control::new(), server).await;
     assert_eq!((summary.users.completed, summary.users.failed), (0, 1));
     assert_eq!(
-        (summary.traffic.http_requests, summary.traffic.http_responses),
+        (summary.traffic[Counter::HttpRequests], summary.traffic[Counter::HttpResponses]),
         (2, 1),
         "the one under way was answered"
     );
@@ -114,7 +118,10 @@ async fn branches_that_fail_together_are_both_counted_and_their_user_once() {
     let flow = vec![parallel(vec![vec![get(50 * MILLISECOND)]; 2], 9)];
     let server = http_server(|_| SECOND);
     let summary = simulate(plan(arrivals(1, 1, None), flow), Control::new(), server).await;
-    assert_eq!((summary.users.failed, summary.traffic.http_requests, summary.errors[0].count), (1, 2, 2));
+    assert_eq!(
+        (summary.users.failed, summary.traffic[Counter::HttpRequests], summary.errors[0].count),
+        (1, 2, 2)
+    );
 }
 
 #[tokio::test(start_paused = true)]

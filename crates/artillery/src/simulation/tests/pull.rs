@@ -136,7 +136,7 @@ async fn polls_are_planned_on_a_grid_and_a_slow_answer_delays_those_behind_it() 
     assert_eq!(rounded(poll.response_ms.max), 5000.0);
     assert_eq!(rounded(poll.response_ms.mean), rounded((10.0 + 5000.0 + 2010.0 + 10.0) / 4.0));
     assert_eq!(rounded(poll.service_ms.mean), rounded((10.0 + 5000.0 + 10.0 + 10.0) / 4.0));
-    assert_eq!((summary.traffic.polls, summary.traffic.polls_empty), (5, 5));
+    assert_eq!((summary.traffic[Counter::Polls], summary.traffic[Counter::PollsEmpty]), (5, 5));
     assert_eq!((summary.users.completed, codes(&summary)), (1, vec![]));
 }
 
@@ -156,10 +156,10 @@ async fn a_held_poll_is_followed_at_once_by_one_that_goes_on_behind_it() {
     );
     assert_eq!(millis(&asked), [0, 10, 4010]);
     assert_eq!((run.summary.users.completed, codes(&run.summary)), (1, vec![]));
-    assert_eq!(run.summary.traffic.polls_received, 3);
+    assert_eq!(run.summary.traffic[Counter::PollsReceived], 3);
     assert_eq!(operation(&run.summary, "subscribe").count, 1);
     // The third, still held at the end, was cut off: it is neither a poll nor a failure.
-    assert_eq!((operation(&run.summary, "poll").count, run.summary.traffic.polls), (1, 2));
+    assert_eq!((operation(&run.summary, "poll").count, run.summary.traffic[Counter::Polls]), (1, 2));
     assert_eq!(run.memberships, [1, 1, 1]);
     assert_eq!(run.summary.http_codes.get(&200), Some(&2));
 }
@@ -174,8 +174,8 @@ async fn however_a_target_says_that_there_is_nothing_it_is_an_empty_poll_and_no_
         None => (60 * SECOND, String::new()),
     });
     let summary = simulate(pull(vec![held(true), think(20.0)]), Control::new(), server).await;
-    assert_eq!((summary.traffic.polls, summary.traffic.polls_empty), (count, count));
-    assert_eq!((summary.traffic.messages_received, codes(&summary)), (0, vec![]));
+    assert_eq!((summary.traffic[Counter::Polls], summary.traffic[Counter::PollsEmpty]), (count, count));
+    assert_eq!((summary.traffic[Counter::MessagesReceived], codes(&summary)), (0, vec![]));
     assert_eq!(millis(&asked), [0, 2000, 4000, 6000, 8000, 10_000, 12_000, 14_000]);
 }
 
@@ -192,7 +192,7 @@ async fn a_busy_target_is_not_an_empty_poll_and_is_asked_again_about_a_second_la
         _ => (60 * SECOND, String::new()),
     });
     let summary = simulate(pull(vec![held(true), think(20.0)]), Control::new(), server).await;
-    assert_eq!((summary.traffic.polls, summary.traffic.polls_empty), (7, 3));
+    assert_eq!((summary.traffic[Counter::Polls], summary.traffic[Counter::PollsEmpty]), (7, 3));
     assert_eq!((summary.users.completed, operation(&summary, "poll").failed), (1, 4));
     for (code, times) in [(200, 3), (503, 2), (404, 1), (302, 1)] {
         assert_eq!(summary.http_codes.get(&code), Some(&times), "{code}");
@@ -243,7 +243,7 @@ async fn a_failed_poll_is_repeated_and_three_in_a_row_end_the_connection() {
     };
     let (twice, _) = run(1..3).await;
     assert_eq!(codes(&twice.summary), [("closed_early", Some("poll"), 2)]);
-    assert_eq!(twice.summary.traffic.connections_opened, 3, "kept but for those that broke");
+    assert_eq!(twice.summary.traffic[Counter::ConnectionsOpened], 3, "kept but for those that broke");
     assert_eq!(twice.summary.users.completed, 1);
     let (thrice, asked) = run(1..4).await;
     assert_eq!(codes(&thrice.summary), [("closed_early", Some("poll"), 3)]);
@@ -339,7 +339,7 @@ async fn a_message_by_http_is_acknowledged_by_its_status_and_delivered_by_polls(
     let summary = simulate(pull(flow), Control::new(), room(|_| status(201))).await;
     let counts = summary.delivery.as_ref().unwrap().counts;
     assert_eq!((counts.messages, counts.owed, counts.delivered, counts.unknown), (5, 5, 5, 0));
-    assert_eq!((summary.traffic.messages_sent, summary.traffic.polls_received), (5, 5));
+    assert_eq!((summary.traffic[Counter::MessagesSent], summary.traffic[Counter::PollsReceived]), (5, 5));
     assert_eq!((summary.users.completed, codes(&summary)), (1, vec![]));
     let publish = operation(&summary, "publish");
     assert_eq!((publish.count, publish.failed, summary.http_codes[&201]), (5, 0, 5));
@@ -377,11 +377,15 @@ async fn a_message_that_was_cut_off_may_have_been_taken_and_one_that_never_left_
     let flow = vec![join(), think(0.5), publish()];
     let summary = simulate(pull(flow.clone()), Control::new(), reads_and_hangs_up).await;
     let counts = summary.delivery.as_ref().unwrap().counts;
-    assert_eq!((counts.messages, counts.lost, summary.traffic.messages_sent), (1, 0, 1), "{counts:?}");
+    assert_eq!(
+        (counts.messages, counts.lost, summary.traffic[Counter::MessagesSent]),
+        (1, 0, 1),
+        "{counts:?}"
+    );
     assert_eq!(codes(&summary), [("closed_early", Some("publish"), 1)]);
     let summary = simulate(pull(flow), Control::new(), drop).await;
     assert_eq!(summary.delivery.as_ref().unwrap().counts.messages, 0);
-    assert_eq!((summary.traffic.messages_sent, summary.users.failed), (0, 1));
+    assert_eq!((summary.traffic[Counter::MessagesSent], summary.users.failed), (0, 1));
 }
 
 fn stream() -> Step {
@@ -428,8 +432,11 @@ async fn an_event_is_expected_by_its_type_and_the_streams_end_is_a_loss() {
     wrapped.extend_from_slice(&flow[2..]);
     let run = simulate_closely(pull(wrapped), Control::new(), server).await;
     assert_eq!((run.summary.users.failed, codes(&run.summary)), (1, vec![("closed_early", None, 1)]));
-    assert_eq!(run.summary.traffic.connections_lost, 1);
-    assert_eq!((run.summary.traffic.sse_received, run.summary.traffic.messages_received), (3, 3));
+    assert_eq!(run.summary.traffic[Counter::ConnectionsLost], 1);
+    assert_eq!(
+        (run.summary.traffic[Counter::SseReceived], run.summary.traffic[Counter::MessagesReceived]),
+        (3, 3)
+    );
     let expected = operation(&run.summary, "expect");
     assert_eq!((expected.count, (expected.response_ms.max / 10.0).round()), (2, 110.0));
     assert_eq!(run.memberships, [1, 1, 1]);

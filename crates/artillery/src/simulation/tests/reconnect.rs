@@ -183,7 +183,7 @@ fn codes(summary: &Summary) -> Vec<(&str, u64)> {
 /// Connections lost, opened again, and attempts that failed.
 fn reconnects(summary: &Summary) -> [u64; 3] {
     let traffic = &summary.traffic;
-    [traffic.connections_lost, traffic.reconnects, traffic.reconnects_failed]
+    [Counter::ConnectionsLost, Counter::Reconnects, Counter::ReconnectsFailed].map(|counter| traffic[counter])
 }
 
 #[tokio::test(start_paused = true)]

@@ -112,7 +112,11 @@ async fn a_compressed_body_is_captured_as_it_was_before() {
         assert_eq!(lines(&requests[0], "accept-encoding"), asks);
         assert!(requests[1].starts_with("GET /x?id=7 HTTP/1.1\r\n"), "{}", requests[1]);
         assert!(lines(&requests[1], "accept-encoding").is_empty());
-        assert_eq!(summary.traffic.http_bytes_received, packed.len() as u64, "what came over the wire");
+        assert_eq!(
+            summary.traffic[Counter::HttpBytesReceived],
+            packed.len() as u64,
+            "what came over the wire"
+        );
     }
 
     let broken = answer("200 OK\r\ncontent-encoding: lzma", b"?");

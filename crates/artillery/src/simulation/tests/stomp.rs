@@ -194,8 +194,14 @@ async fn what_is_sent_with_a_receipt_is_acknowledged_and_delivered() {
             assert_eq!((codes(&summary), summary.users.completed), (vec![], 1));
             let counts = summary.delivery.unwrap().counts;
             assert_eq!((counts.messages, counts.owed, counts.delivered), (3, 3, 3), "{counts:?}");
-            assert_eq!((summary.traffic.stomp_sent, summary.traffic.stomp_received), (3, 3));
-            assert_eq!((summary.traffic.messages_sent, summary.traffic.messages_received), (3, 3));
+            assert_eq!(
+                (summary.traffic[Counter::StompSent], summary.traffic[Counter::StompReceived]),
+                (3, 3)
+            );
+            assert_eq!(
+                (summary.traffic[Counter::MessagesSent], summary.traffic[Counter::MessagesReceived]),
+                (3, 3)
+            );
             let counted: Vec<u64> = summary.operations.iter().map(|operation| operation.count).collect();
             assert_eq!(counted, [1, 1, 3], "receipts are no messages");
         }
@@ -259,7 +265,7 @@ async fn heart_beats_keep_an_idle_session_and_their_absence_ends_it() {
             // About 900 ms apart, each a masked frame of seven bytes.
             let head = 700;
             let beats = 7 * 31_000 / 900;
-            let sent = summary.traffic.bytes_sent;
+            let sent = summary.traffic[Counter::BytesSent];
             assert!((beats..beats + head).contains(&sent), "{sent} bytes");
         }
     }

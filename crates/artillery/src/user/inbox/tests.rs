@@ -62,7 +62,7 @@ fn a_message_is_awaited_by_its_topic_and_counted_as_its_connection_counts() {
     assert_eq!(inbox.take_answer(), None);
     let counters = recorder.take().counters;
     let counted = [Counter::SseReceived, Counter::MessagesReceived, Counter::PollsReceived];
-    assert_eq!(counted.map(|counter| counters.get(counter)), [2, 2, 0]);
+    assert_eq!(counted.map(|counter| counters[counter]), [2, 2, 0]);
 }
 
 #[test]

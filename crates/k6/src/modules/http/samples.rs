@@ -193,7 +193,7 @@ pub(super) mod tests {
                 vu.shard.recorder.borrow_mut().take().counters
             });
             [Counter::HttpRequests, Counter::HttpResponses, Counter::HttpBytesReceived]
-                .map(|counter| counters.get(counter))
+                .map(|counter| counters[counter])
         };
         let packed = || Some(response(Headers::default(), b"", 700));
         assert_eq!(counted(packed(), None), [1, 1, 700]);

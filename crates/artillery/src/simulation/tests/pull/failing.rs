@@ -17,9 +17,12 @@ async fn a_refused_poll_has_failed_and_three_in_a_row_end_the_connection() {
             assert_eq!(codes(&run.summary), [(code.as_str(), Some("poll"), 5)]);
             let poll = operation(&run.summary, "poll");
             assert_eq!((poll.count, poll.failed), (6, 5), "two, an answer between, and three");
-            assert_eq!((run.summary.traffic.polls, run.summary.traffic.polls_empty), (7, 2));
+            assert_eq!(
+                (run.summary.traffic[Counter::Polls], run.summary.traffic[Counter::PollsEmpty]),
+                (7, 2)
+            );
             assert_eq!((run.summary.http_codes[&refusal], asked.borrow().len()), (5, 7));
-            assert_eq!((run.summary.users.failed, run.summary.traffic.connections_lost), (1, 1));
+            assert_eq!((run.summary.users.failed, run.summary.traffic[Counter::ConnectionsLost]), (1, 1));
             assert_eq!(run.memberships, [1, 1, 1]);
         }
     }
