@@ -22,7 +22,8 @@ export interface Head {
   name: string;
   /** RFC 3339. */
   started: string;
-  language: 'artillery' | 'k6';
+  /** Of a watch, which has no load, `watch`. */
+  language: 'artillery' | 'k6' | 'watch';
   /** Version of the binary that ran it. */
   sonagi: string;
   /** Trends have 2^scale buckets per doubling. */
