@@ -8,6 +8,7 @@ use crate::story::Story;
 use crate::timeline::Timeline;
 use serde::Serialize;
 use serde_json::Value;
+use sonagi_measure::figures::figure;
 use sonagi_measure::summary::Summary;
 
 /// Gauges that are told when no rule fires, at most.
@@ -135,7 +136,7 @@ fn changed(case: &Case<'_>) -> Vec<Evidence> {
         };
         let change = (after - before).abs() / before.abs().max(after.abs()).max(f64::MIN_POSITIVE);
         if change > 0.25 {
-            let text = format!("{metric} went from {before:.2} to {after:.2}");
+            let text = format!("{metric} went from {} to {}", figure(before), figure(after));
             found.push((change, Evidence { series: metric.to_owned(), text }));
         }
     }

@@ -96,6 +96,7 @@ export const en = {
       cpu: 'CPU',
       slow_consumer: 'slow consumer',
       network: 'network',
+      syn_retries: 'dropped SYNs',
       dependency: 'something it waits for',
     } as Record<string, string>,
   },

@@ -98,6 +98,7 @@ export const ko: Text = {
       cpu: 'CPU',
       slow_consumer: '느린 수신자',
       network: '네트워크',
+      syn_retries: '버려진 SYN',
       dependency: '의존하는 서비스',
     },
   },
