@@ -1,4 +1,5 @@
-//! Counts and figures as people read them, with thousands separated, with their noun or unit; and texts that may be shown to them.
+//! Counts and figures as people read them: thousands separated, with their noun or unit. And texts that may be shown to
+//! them.
 
 /// A count with thousands separators: `1,204,311`.
 pub fn count(n: u64) -> String {

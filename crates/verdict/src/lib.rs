@@ -11,6 +11,7 @@ mod case;
 mod diagnosis;
 mod investigation;
 mod korean;
+mod littles_law;
 mod remedy;
 pub mod rules;
 mod series;

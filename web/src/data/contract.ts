@@ -105,6 +105,8 @@ export interface Diagnosis {
   /** Causes, the most likely one first. */
   findings: Finding[];
   ruled_out: RuledOut[];
+  /** What the run's own figures do not agree on. */
+  doubts?: Evidence[];
   /** Gauges that changed most when the trouble began, for when no cause was found. */
   changed: Evidence[];
 }

@@ -85,6 +85,7 @@ test('what broke first is told with its evidence, what to try, and what it was n
     'send less to each: batch broadcasts, smaller rooms, fewer copies',
     'impact 2 · ease 2 · at hand 2 · cost 2 · scales 3 · severity 3 · safety 2',
     '0:30 p95 of delivery rose from 24 to 1640 ms',
+    '! 8.00 users were active, but 30.0 sessions a second of 200 ms each are those of 6.00',
   ])
     assert.ok(shown.includes(words), `${words} in ${shown}`);
   await section.locator('summary', { hasText: 'Ruled out (1)' }).click();

@@ -1,5 +1,5 @@
-//! `sonagi watch`: probes without a load, on the terminal, as JSON, on a page, and for another Sonagi that generates the
-//! load.
+//! `sonagi watch`: probes without a load, on the terminal, as JSON, on a page, and for another Sonagi that generates
+//! the load.
 
 mod recorded;
 mod ring;

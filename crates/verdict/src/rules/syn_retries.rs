@@ -1,6 +1,7 @@
 //! Connect times in steps of whole seconds: a SYN that nobody answers is sent again by the client's kernel after one
 //! second (RFC 6298; Linux from 6.5 on then each second four times, before at 3 and 7 s), and nothing else that takes
-//! time does so in steps. So most connects are quick, and the others take 1 s, 2 s or 3 s and hardly any a time between.
+//! time does so in steps. So most connects are quick, and the others take 1 s, 2 s or 3 s and hardly any a time
+//! between.
 //!
 //! It says that SYNs were dropped, not by whom. Where the target's machine counted that itself (a full accept queue,
 //! lost segments) this rule is silent and is evidence of theirs; of a machine that nobody watches it is all there is.
@@ -53,7 +54,8 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
         remedies: vec![
             remedy(
                 "watch the target's machine under this load (--watch ssh:USER@HOST/port:NUMBER; or nstat -az \
-                 TcpExtListenOverflows TcpExtTCPReqQFullDrop there): where they grow, raise the backlog of its listener",
+                 TcpExtListenOverflows TcpExtTCPReqQFullDrop there): where they grow, raise the backlog of its \
+                 listener",
                 [3, 3, 3, 3, 2, 3, 3],
             ),
             remedy(

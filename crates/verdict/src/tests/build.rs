@@ -189,5 +189,6 @@ fn sentences(diagnosis: &Diagnosis) -> impl Iterator<Item = &str> {
         let remedies = finding.remedies.iter().map(|remedy| remedy.text.as_str());
         evidence.chain(remedies).chain([finding.title.as_str()])
     });
-    symptoms.chain(ruled_out).chain(changed).chain(findings)
+    let doubts = diagnosis.doubts.iter().map(|doubt| doubt.text.as_str());
+    symptoms.chain(ruled_out).chain(changed).chain(findings).chain(doubts)
 }

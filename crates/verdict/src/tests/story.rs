@@ -95,7 +95,8 @@ fn a_depth_is_told_by_the_rate_before_receivers_leave_however_long_that_takes() 
     );
 }
 
-/// Receivers stay for ten seconds: what they have not had by then nobody waits for, and the ledger counts it to its end.
+/// Receivers stay for ten seconds: what they have not had by then nobody waits for, and the ledger counts it to its
+/// end.
 #[test]
 fn copies_of_receivers_who_have_left_are_no_part_of_a_backlogs_depth() {
     let churn = |made: Made| {
