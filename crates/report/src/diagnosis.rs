@@ -18,6 +18,10 @@ pub fn brief(diagnosis: &Diagnosis, folder: Option<&str>, width: usize, colour: 
     if diagnosis.findings.first().is_some_and(|finding| finding.id == "generator") {
         return None;
     }
+    doubts(&mut page, diagnosis);
+    if diagnosis.story.is_calm() {
+        return (!diagnosis.doubts.is_empty()).then(|| page.finish());
+    }
     let mut findings = diagnosis.findings.iter();
     if let Some(first) = findings.next() {
         self::evidence(&mut page, first);
@@ -44,6 +48,11 @@ fn noticed(symptom: &Symptom) -> String {
     format!("{}, from {} s on", symptom.text, symptom.onset_s)
 }
 
+/// What the run's own figures do not agree on.
+fn doubts(page: &mut Page, diagnosis: &Diagnosis) {
+    diagnosis.doubts.iter().for_each(|doubt| page.entry("doubt", Tone::Doubtful, &doubt.text));
+}
+
 /// What there is to say when no rule fires.
 fn unexplained(page: &mut Page, diagnosis: &Diagnosis, what: &str) {
     page.entry("diagnosis", Tone::Doubtful, &format!("{what}, and no rule knows why"));
@@ -61,6 +70,7 @@ fn unexplained(page: &mut Page, diagnosis: &Diagnosis, what: &str) {
 /// The text for a terminal of this width. Ends with a newline.
 pub fn text(diagnosis: &Diagnosis, width: usize, colour: bool) -> String {
     let mut page = Page::new(width, colour);
+    doubts(&mut page, diagnosis);
     if diagnosis.story.is_calm() {
         page.entry("diagnosis", Tone::Good, "the target kept up: nothing to explain");
         return page.finish();

@@ -3,7 +3,7 @@
 //! The one decision a reader would question: ratios are cut, not rounded. 99,999 of 100,000 is `99.9990 %`; only a
 //! ratio of exactly one prints as `100 %`.
 
-pub use sonagi_measure::figures::{count, counted};
+pub use sonagi_measure::figures::{bytes, count, counted, figure};
 
 /// A count in at most five characters or so, for the live line: `9,999`, `12.3k`, `1.20M`.
 pub fn short(n: u64) -> String {
@@ -12,23 +12,6 @@ pub fn short(n: u64) -> String {
         10_000..999_500 => format!("{}k", figure(n as f64 / 1e3)),
         999_500..999_500_000 => format!("{}M", figure(n as f64 / 1e6)),
         _ => format!("{}G", figure(n as f64 / 1e9)),
-    }
-}
-
-/// A figure with about three significant digits and thousands separators: `0.42`, `4.21`, `42.1`, `1,204`.
-pub fn figure(value: f64) -> String {
-    if !value.is_finite() {
-        return "-".to_string();
-    }
-    let size = value.abs();
-    // The limits sit where rounding would otherwise add a digit: 9.996 is `10.0`, not `10.00`.
-    if size < 9.995 {
-        format!("{value:.2}")
-    } else if size < 99.95 {
-        format!("{value:.1}")
-    } else {
-        let sign = if value < 0.0 { "-" } else { "" };
-        format!("{sign}{}", count(size.round() as u64))
     }
 }
 
@@ -47,21 +30,6 @@ pub fn duration(seconds: f64) -> String {
         0..3600 => format!("{} min {:02} s", whole / 60, whole % 60),
         _ => format!("{} h {:02} min", count(whole / 3600), whole % 3600 / 60),
     }
-}
-
-/// Bytes in decimal units: `512 B`, `1.20 kB`, `38.4 MB`.
-pub fn bytes(n: u64) -> String {
-    const UNITS: [&str; 5] = ["kB", "MB", "GB", "TB", "PB"];
-    if n < 1000 {
-        return format!("{n} B");
-    }
-    let mut value = n as f64 / 1000.0;
-    let mut unit = 0;
-    while value >= 999.5 && unit + 1 < UNITS.len() {
-        value /= 1000.0;
-        unit += 1;
-    }
-    format!("{} {}", figure(value), UNITS[unit])
 }
 
 /// A ratio of 0 to 1 as a percentage, cut to about two significant digits of what is missing to one: `97.0 %`,
@@ -110,14 +78,6 @@ mod tests {
     }
 
     #[test]
-    fn figures_keep_three_significant_digits_and_never_gain_one_by_rounding() {
-        let shown: Vec<_> = [0.0, 0.418, 9.994, 9.996, 42.06, 99.96, 1204.4].map(figure).to_vec();
-        assert_eq!(shown, ["0.00", "0.42", "9.99", "10.0", "42.1", "100", "1,204"]);
-        assert_eq!(figure(-1204.4), "-1,204");
-        assert_eq!(figure(f64::NAN), "-");
-    }
-
-    #[test]
     fn a_ratio_below_one_never_prints_as_a_hundred_percent() {
         let cases = [
             (1.0, "100 %"),
@@ -144,11 +104,9 @@ mod tests {
     }
 
     #[test]
-    fn durations_and_bytes_carry_their_unit() {
+    fn durations_carry_their_unit() {
         let shown: Vec<_> = [0.4, 41.23, 123.0, 3720.0].map(duration).to_vec();
         assert_eq!(shown, ["0.40 s", "41.2 s", "2 min 03 s", "1 h 02 min"]);
-        let shown: Vec<_> = [0, 999, 1200, 999_600, 38_400_000].map(bytes).to_vec();
-        assert_eq!(shown, ["0 B", "999 B", "1.20 kB", "1.00 MB", "38.4 MB"]);
         assert_eq!(milliseconds(12_400.0), "12.4 s");
     }
 }

@@ -326,7 +326,7 @@ pub(crate) fn speak(speaker: Speaker, text: &str, options: &RunOptions, terminal
 }
 
 /// Warns once per sink: the run goes on, and so does the sink if it can.
-fn warn(trouble: &Trouble, terminal: &Terminal) {
+pub(crate) fn warn(trouble: &Trouble, terminal: &Terminal) {
     let Trouble { sink, error } = trouble;
     if error.kind() != std::io::ErrorKind::BrokenPipe {
         terminal

@@ -116,7 +116,8 @@ impl Watcher for TargetWatch {
     }
 }
 
-fn sighting(note: Note) -> Sighting {
+/// A note as a run's record has it.
+pub(crate) fn sighting(note: Note) -> Sighting {
     let Note { at, subject, text, hint, is_event } = note;
     let kind = if is_event { watched::TARGET } else { watched::UNMEASURED };
     Sighting { at, kind, detail: json!({ "subject": subject, "text": text, "hint": hint }) }

@@ -1,6 +1,7 @@
 //! Findings over a run, ranked; what was ruled out; and what changed most when nothing was found.
 
 use crate::case::Case;
+use crate::littles_law;
 use crate::remedy::{Remedy, ranked};
 use crate::rules::{Ruling, TABLE};
 use crate::series::{mean, median};
@@ -8,6 +9,7 @@ use crate::story::Story;
 use crate::timeline::Timeline;
 use serde::Serialize;
 use serde_json::Value;
+use sonagi_measure::figures::figure;
 use sonagi_measure::summary::Summary;
 
 /// Gauges that are told when no rule fires, at most.
@@ -73,6 +75,9 @@ pub struct Diagnosis {
     pub findings: Vec<Finding>,
     /// Other causes, and why they are none.
     pub ruled_out: Vec<RuledOut>,
+    /// What the run's own figures do not agree on: it says nothing certain of the target before that is known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<Evidence>,
     /// Gauges that changed most when the trouble began, for when nothing was found: not causes, but where to look.
     pub changed: Vec<Evidence>,
 }
@@ -85,6 +90,7 @@ pub fn diagnose(timeline: &Timeline, summary: &Summary, events: &[Value]) -> Dia
         is_watched: timeline.metrics().any(is_watched),
         findings: Vec::new(),
         ruled_out: Vec::new(),
+        doubts: littles_law::mismatch(timeline, summary).into_iter().collect(),
         changed: Vec::new(),
     };
     if story.is_calm() {
@@ -135,7 +141,7 @@ fn changed(case: &Case<'_>) -> Vec<Evidence> {
         };
         let change = (after - before).abs() / before.abs().max(after.abs()).max(f64::MIN_POSITIVE);
         if change > 0.25 {
-            let text = format!("{metric} went from {before:.2} to {after:.2}");
+            let text = format!("{metric} went from {} to {}", figure(before), figure(after));
             found.push((change, Evidence { series: metric.to_owned(), text }));
         }
     }

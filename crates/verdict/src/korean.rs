@@ -196,7 +196,7 @@ mod tests {
         let folders = ["rules", "story"].map(|name| std::fs::read_dir(source.join(name)).unwrap());
         let files = folders.into_iter().flatten().map(|entry| entry.unwrap().path());
         let texts: Vec<String> = files
-            .chain(["story.rs", "diagnosis.rs"].map(|name| source.join(name)))
+            .chain(["story.rs", "diagnosis.rs", "littles_law.rs"].map(|name| source.join(name)))
             .flat_map(|path| literals(&std::fs::read_to_string(path).unwrap()))
             .flat_map(|literal| pieces(&literal))
             .collect();

@@ -13,6 +13,7 @@ pub mod compare;
 mod diagnosis;
 mod investigation;
 mod korean;
+mod littles_law;
 mod remedy;
 pub mod rules;
 mod series;

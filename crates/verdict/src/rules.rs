@@ -25,10 +25,13 @@ mod redis;
 mod slow_consumer;
 mod slow_query;
 mod steal;
+mod syn_retries;
 mod worker_threads;
 
 use crate::case::Case;
 use crate::diagnosis::{Evidence, Finding};
+use crate::story::whole;
+use sonagi_measure::figures::{bytes, figure};
 
 /// What a rule says of a run.
 pub enum Ruling {
@@ -88,6 +91,7 @@ pub const TABLE: &[Rule] = &[
         judge: slow_consumer::judge,
     },
     Rule { id: "network", about: "the network", judge: network::judge },
+    Rule { id: "syn_retries", about: "SYNs that somebody dropped", judge: syn_retries::judge },
     Rule { id: "dependency", about: "something that the target waits for", judge: dependency::judge },
 ];
 
@@ -99,6 +103,11 @@ fn evidence(series: &str, text: impl Into<String>) -> Evidence {
 /// The ruling of a rule whose series are missing.
 fn unmeasured(what: &str) -> Ruling {
     Ruling::Unmeasured(format!("{what} was not measured"))
+}
+
+/// Bytes with their unit, none below zero.
+fn size(of: f64) -> String {
+    bytes(of.max(0.0) as u64)
 }
 
 /// A share in percent.

@@ -194,7 +194,7 @@ fn connecting(timeline: &Timeline, summary: &Summary) -> Option<Symptom> {
 }
 
 /// A figure without its fraction, with thousands separated.
-fn whole(figure: f64) -> String {
+pub(crate) fn whole(figure: f64) -> String {
     count(figure.max(0.0).round() as u64)
 }
 

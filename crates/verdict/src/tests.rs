@@ -68,6 +68,28 @@ fn users_that_pile_up_are_a_backlog_and_a_ramp_is_none() {
     assert!(piles.diagnosis().story.has(crate::SymptomKind::Backlog));
 }
 
+/// Eight users, each in a session of 200 ms all the time.
+#[test]
+fn users_sessions_and_their_lengths_agree_by_littles_law_or_are_doubted() {
+    let closed = |completed: f64, failed: f64, wanted| {
+        let mut made = Made::of(20)
+            .gauge("users.active", |second| if second < 18 { 8.0 } else { 0.0 })
+            .count("users.completed", move |_| completed)
+            .count("users.failed", move |_| failed)
+            .trend("session.length", |_| 200.0);
+        made.summary.users.wanted = wanted;
+        made.diagnosis().doubts
+    };
+    assert_eq!(closed(40.0, 0.0, Some(8)), []);
+    assert_eq!(closed(38.5, 0.0, Some(8)), [], "within 5 %");
+    let doubts = closed(30.0, 0.0, Some(8));
+    let said = "8.00 users were active, but 30.0 sessions a second of 200 ms each are those of 6.00: events were lost, \
+                or are counted wrong";
+    assert_eq!(doubts.iter().map(|doubt| doubt.text.as_str()).collect::<Vec<_>>(), [said]);
+    assert_eq!(closed(30.0, 10.0, Some(8)), [], "those that fail have no length");
+    assert_eq!(closed(30.0, 0.0, None), [], "an open run");
+}
+
 #[test]
 fn without_a_cause_the_gauges_that_changed_most_are_told() {
     let made = Made::of(20)

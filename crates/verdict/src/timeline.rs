@@ -10,6 +10,8 @@ pub struct Timeline {
     seconds: Vec<f64>,
     names: HashMap<u32, (String, TagSet)>,
     series: BTreeMap<String, BTreeMap<TagSet, Vec<Option<Value>>>>,
+    /// All values of a trend, for each of its sets of tags: by second they would take far more room.
+    wholes: BTreeMap<String, BTreeMap<TagSet, Buckets>>,
 }
 
 impl Timeline {
@@ -32,8 +34,12 @@ impl Timeline {
             if !self.series.contains_key(metric) {
                 self.series.insert(metric.clone(), BTreeMap::new());
             }
+            if let Value::Trend(values) = &value {
+                let parts = self.wholes.entry(metric.clone()).or_default();
+                parts.entry(tags.clone()).or_default().merge(values);
+            }
             let Some(parts) = self.series.get_mut(metric) else { continue };
-            // No rule tells a trend's tags apart, and its values take far more room than a number.
+            // By second no rule tells a trend's tags apart.
             let tags = if matches!(value, Value::Trend(_)) { TagSet::default() } else { tags.clone() };
             let values = parts.entry(tags).or_default();
             if values.len() < at {
@@ -154,6 +160,14 @@ impl Timeline {
                 }
             }
         }
+        merged
+    }
+
+    /// All values that a trend had in the whole run, of the series whose tags are wanted.
+    pub fn whole(&self, metric: &str, wanted: impl Fn(&TagSet) -> bool) -> Buckets {
+        let mut merged = Buckets::default();
+        let parts = self.wholes.get(metric).into_iter().flatten().filter(|(tags, _)| wanted(tags));
+        parts.for_each(|(_, values)| merged.merge(values));
         merged
     }
 

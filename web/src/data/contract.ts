@@ -22,7 +22,8 @@ export interface Head {
   name: string;
   /** RFC 3339. */
   started: string;
-  language: 'artillery' | 'k6';
+  /** Of a watch, which has no load, `watch`. */
+  language: 'artillery' | 'k6' | 'watch';
   /** Version of the binary that ran it. */
   sonagi: string;
   /** Trends have 2^scale buckets per doubling. */
@@ -104,6 +105,8 @@ export interface Diagnosis {
   /** Causes, the most likely one first. */
   findings: Finding[];
   ruled_out: RuledOut[];
+  /** What the run's own figures do not agree on. */
+  doubts?: Evidence[];
   /** Gauges that changed most when the trouble began, for when no cause was found. */
   changed: Evidence[];
 }

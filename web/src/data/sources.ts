@@ -90,7 +90,14 @@ export function others(run: Run): { own: string[]; known: string[] } {
   const isOwn = (metric: string) => !isProbed(metric) && run.series(metric)[0].about === undefined;
   const target = [...TARGET.filter(metric => metrics.includes(metric)), ...metrics.filter(ofServices)];
   const own = [...metrics.filter(isOwn), ...target];
-  return { own, known: metrics.filter(metric => !own.includes(metric)) };
+  // The counts of a load that there was not are all zero.
+  const isTold = (metric: string) => !isWatch(run) || isProbed(metric);
+  return { own, known: metrics.filter(metric => !own.includes(metric) && isTold(metric)) };
+}
+
+/** Whether there was no load: only what probes saw. */
+export function isWatch(run: Run): boolean {
+  return run.head?.language === 'watch';
 }
 
 /** Whether the run is of a k6 script; folders of older versions do not say so themselves. */

@@ -155,7 +155,7 @@ function link(row: RunRow): Node {
 /** What the run came to, or what it is doing. */
 function outcomeOf(row: RunRow): string {
   if (row.state === 'running' || row.state === 'cut_off' || row.state === 'unreadable') return row.state;
-  return row.verdict ?? row.state;
+  return row.language === 'watch' ? 'watched' : (row.verdict ?? row.state);
 }
 
 const SIGNS: Record<string, string> = {
@@ -164,6 +164,7 @@ const SIGNS: Record<string, string> = {
   invalid: '?',
   interrupted: '■',
   running: '▶',
+  watched: '●',
   cut_off: '!',
   unreadable: '!',
 };

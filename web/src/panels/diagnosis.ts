@@ -14,8 +14,11 @@ export function diagnosisPanel(context: Context): Panel {
   const update = () => {
     const { diagnosis } = context.run;
     // A service that kept up while nobody looked at it is not worth a section.
-    show(element, diagnosis !== null && (diagnosis.is_watched || diagnosis.story.symptoms.length > 0));
-    if (diagnosis) fill(body, ...told(diagnosis));
+    const doubts = diagnosis?.doubts ?? [];
+    const noticed = diagnosis !== null && diagnosis.story.symptoms.length > 0;
+    show(element, diagnosis !== null && (diagnosis.is_watched || noticed || doubts.length > 0));
+    const doubted = doubts.map(doubt => h('p', { class: 'doubtful' }, '! ', said(doubt.text, doubt.ko)));
+    if (diagnosis) fill(body, ...doubted, ...told(diagnosis));
   };
   return { id: 'diagnosis', title: t.title, element, update };
 }

@@ -16,6 +16,9 @@ import { spectrumPanel } from './spectrum';
 import { thresholdsPanel } from './thresholds';
 import { verdictPanel } from './verdict';
 
+/** Panels that have something to say of a watch, which has no load. */
+export const ofWatch: ReadonlySet<string> = new Set(['verdict', 'lanes', 'events', 'reproduce']);
+
 export const panels: readonly ((context: Context) => Panel)[] = [
   verdictPanel,
   diagnosisPanel,

@@ -1,6 +1,7 @@
 // How to run it again: command, seed, versions, machine, script.
 
-import { isK6 } from '../data/sources';
+import type { Run } from '../data/run';
+import { isK6, isWatch } from '../data/sources';
 import { fill, h } from '../shell/dom';
 import { text } from '../text';
 import { bytes } from '../text/format';
@@ -17,7 +18,7 @@ export function reproducePanel(context: Context): Panel {
       [t.script, reproduce.script],
       [t.seed, reproduce.seed === undefined ? undefined : `${reproduce.seed} (${t.seedHelp})`],
       [t.version, head.sonagi],
-      [t.language, isK6(context.run) ? 'k6 (JavaScript, TypeScript)' : 'Artillery (YAML)'],
+      [t.language, languageOf(context.run)],
       [t.folder, summary?.run_folder ?? head.id],
       ...Object.entries(summary?.combination ?? {}).map(
         ([key, value]) => [`${t.combination}: ${key}`, value] as [string, unknown],
@@ -40,6 +41,11 @@ export function reproducePanel(context: Context): Panel {
     );
   };
   return { id: 'reproduce', title: t.title, element: section('reproduce', t.title, body), update };
+}
+
+function languageOf(run: Run): string | undefined {
+  if (isWatch(run)) return undefined;
+  return isK6(run) ? 'k6 (JavaScript, TypeScript)' : 'Artillery (YAML)';
 }
 
 function command(words: string[] | undefined): HTMLElement {

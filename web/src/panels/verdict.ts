@@ -1,18 +1,19 @@
 // The first thing one reads: what the run came to, and why, in words; then the figures of the whole run.
 
-import { isTime, timedMetrics } from '../data/sources';
+import { isTime, isWatch, timedMetrics } from '../data/sources';
 import type { Summary } from '../data/summary';
 import { fill, h } from '../shell/dom';
 import { text } from '../text';
 import { clock, count, date, milliseconds, rate, seconds, share, short } from '../text/format';
 import { type Context, type Panel, sentence } from './panel';
 
-export type Outcome = 'running' | 'pass' | 'fail' | 'invalid' | 'interrupted' | 'cut_off' | 'unknown';
+export type Outcome = 'running' | 'pass' | 'fail' | 'invalid' | 'interrupted' | 'cut_off' | 'watched' | 'unknown';
 
 /** What to say of the run as a whole. A run that was cut off has no verdict, whatever held until then. */
 export function outcome({ run }: Context): Outcome {
   if (run.state === 'running') return 'running';
   if (run.state === 'cut_off') return 'cut_off';
+  if (isWatch(run)) return 'watched';
   const result = run.summary?.verdict?.result;
   return result === 'pass' || result === 'fail' || result === 'invalid' || result === 'interrupted'
     ? result
@@ -27,6 +28,7 @@ const SIGNS: Record<Outcome, string> = {
   invalid: '?',
   interrupted: '■',
   cut_off: '!',
+  watched: '●',
   unknown: '–',
 };
 
@@ -47,14 +49,19 @@ export function verdictPanel(context: Context): Panel {
         h(
           'div',
           { class: 'why' },
-          h('p', { class: 'meaning' }, t.verdict[result], ' ', progress(context)),
-          words(run.summary, result),
+          h('p', { class: 'meaning' }, meaning(context, result), ' ', progress(context)),
+          isWatch(run) ? null : words(run.summary, result),
         ),
       ),
       facts(context),
     );
   };
   return { id: 'verdict', title: t.verdict.title, element, update };
+}
+
+function meaning({ run }: Context, result: Outcome): string {
+  const t = text().verdict;
+  return isWatch(run) && result === 'running' ? t.watching : t[result];
 }
 
 function progress({ run }: Context): string {
@@ -108,15 +115,23 @@ function facts(context: Context): HTMLElement {
     [t.target, summary?.target || head?.reproduce.target],
     [t.started, head && date(head.started)],
     [t.length, run.frames > 0 ? seconds(Math.max(run.length, summary?.duration_s ?? 0)) : null],
-    [t.users, summary?.users && `${t.usersValue(count(summary.users.started), count(summary.users.planned))}`],
-    [t.peak, summary?.users && t.concurrent(count(summary.users.peak))],
-    ...figures(context),
+    ...(isWatch(run) ? [] : ofLoad(context)),
   ];
   return h(
     'dl',
     { class: 'facts', title: t.window },
     rows.filter(([, value]) => value).map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))),
   );
+}
+
+function ofLoad(context: Context): [string, string | null | undefined][] {
+  const t = text().facts;
+  const users = context.run.summary?.users;
+  return [
+    [t.users, users && `${t.usersValue(count(users.started), count(users.planned))}`],
+    [t.peak, users && t.concurrent(count(users.peak))],
+    ...figures(context),
+  ];
 }
 
 function figures({ run }: Context): [string, string | null][] {

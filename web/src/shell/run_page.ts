@@ -1,7 +1,8 @@
 // The page of one run: its panels, brought up to date as it grows; what is in sight first.
 
 import type { Run } from '../data/run';
-import { panels } from '../panels';
+import { isWatch } from '../data/sources';
+import { ofWatch, panels } from '../panels';
 import { marksOf } from '../panels/events';
 import type { Context, Panel } from '../panels/panel';
 import { text } from '../text';
@@ -41,7 +42,9 @@ export class RunPage {
     private readonly troubles: Readonly<Troubles>,
   ) {
     const context: Context = { run, view, marks: () => marksOf(run) };
-    this.panels = panels.map(make => make(context));
+    // The page is built anew when the run's first line has come.
+    const made = panels.map(make => make(context));
+    this.panels = isWatch(run) ? made.filter(panel => ofWatch.has(panel.id)) : made;
     this.window = new WindowBar(view);
     const [verdict, ...rest] = this.panels;
     this.element = h(
@@ -133,7 +136,9 @@ export class RunPage {
       if (this.run.state === 'running' && !server) said.push(t.waiting);
       else if (server) said.push(t.noFrames);
       else said.push(h('b', {}, t.noFrames), ' ', t.noFramesHelp);
-    } else if (this.run.length < SHORT_S && this.run.state !== 'running') said.push(t.short(seconds(this.run.length)));
+    } else if (this.run.length < SHORT_S && this.run.state !== 'running' && !isWatch(this.run)) {
+      said.push(t.short(seconds(this.run.length)));
+    }
     fill(this.notice, said);
     this.notice.hidden = said.length === 0;
   }

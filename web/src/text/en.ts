@@ -28,6 +28,7 @@ export const en = {
     cut_off: 'CUT OFF',
     unreadable: 'UNREADABLE',
     complete: 'COMPLETE',
+    watched: 'WATCHED',
     unknown: 'NO VERDICT',
   },
   verdict: {
@@ -40,6 +41,8 @@ export const en = {
     cut_off:
       'The run was cut off (a crash, a kill, a full disk): it has no closing record. The figures reach to its last complete second.',
     running: 'The run is under way. The verdict comes at its end.',
+    watched: 'The target was watched without a load: this is what was seen, and nothing is judged.',
+    watching: 'The target is being watched, without a load.',
     unknown: 'No verdict was recorded.',
     soFar: 'So far:',
     elapsed: (done: string, planned: string) => `${done} of ${planned}`,
@@ -93,6 +96,7 @@ export const en = {
       cpu: 'CPU',
       slow_consumer: 'slow consumer',
       network: 'network',
+      syn_retries: 'dropped SYNs',
       dependency: 'something it waits for',
     } as Record<string, string>,
   },

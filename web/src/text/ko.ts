@@ -30,6 +30,7 @@ export const ko: Text = {
     cut_off: '강제 종료됨',
     unreadable: '읽을 수 없음',
     complete: '완료',
+    watched: '관찰함',
     unknown: '판정 없음',
   },
   verdict: {
@@ -42,6 +43,8 @@ export const ko: Text = {
     cut_off:
       '실행이 강제로 끊겨(비정상 종료, kill, 디스크 부족) 종료 기록이 없습니다. 수치는 마지막으로 완료된 1초까지입니다.',
     running: '실행이 진행 중입니다. 판정은 끝난 뒤에 나옵니다.',
+    watched: '부하 없이 대상을 관찰했습니다. 본 것만 보여 주며 판정하지 않습니다.',
+    watching: '부하 없이 대상을 관찰하고 있습니다.',
     unknown: '판정이 기록되지 않았습니다.',
     soFar: '현재까지:',
     elapsed: (done, planned) => `${planned} 중 ${done}`,
@@ -95,6 +98,7 @@ export const ko: Text = {
       cpu: 'CPU',
       slow_consumer: '느린 수신자',
       network: '네트워크',
+      syn_retries: '버려진 SYN',
       dependency: '의존하는 서비스',
     },
   },

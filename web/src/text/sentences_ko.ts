@@ -17,6 +17,10 @@ const SUBPROTOCOL = '`subprotocols`에는 대상이 지원하는 것만 넣거�
 
 const REASONS: Entry[] = [
   [
+    'watched without a load: nothing was asked of the target',
+    '부하 없이 관찰했습니다. 대상에 아무것도 요청하지 않았습니다',
+  ],
+  [
     'stopped after {s} s: the figures cover what ran until then',
     '{s}초 뒤 중단되었습니다. 수치는 그때까지의 결과입니다',
   ],

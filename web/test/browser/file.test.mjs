@@ -85,6 +85,7 @@ test('what broke first is told with its evidence, what to try, and what it was n
     'send less to each: batch broadcasts, smaller rooms, fewer copies',
     'impact 2 · ease 2 · at hand 2 · cost 2 · scales 3 · severity 3 · safety 2',
     '0:30 p95 of delivery rose from 24 to 1640 ms',
+    '! 8.00 users were active, but 30.0 sessions a second of 200 ms each are those of 6.00',
   ])
     assert.ok(shown.includes(words), `${words} in ${shown}`);
   await section.locator('summary', { hasText: 'Ruled out (1)' }).click();
@@ -99,6 +100,46 @@ test('what broke first is told with its evidence, what to try, and what it was n
   const quiet = await openFile(browser, lines);
   assert.equal(await quiet.locator('#diagnosis').isVisible(), false);
   await quiet.close();
+});
+
+test('lost copies are told by where they were', async () => {
+  const page = await openFile(browser, all.chat().lines);
+  await page.locator('#delivery').scrollIntoViewIfNeeded();
+  const row = fate => page.locator('#delivery tbody tr', { has: page.locator('th', { hasText: fate }) });
+  const total = fate => row(fate).locator('[data-col="total"]').textContent();
+  await shows(() => total(/^lost/), '35');
+  await shows(() => total('– with nothing after them'), '21');
+  await shows(() => total('– before others that arrived'), '10');
+  await shows(() => total('– of messages that reached nobody'), '4');
+  // None was the sender's own: no row.
+  assert.equal(await page.locator('#delivery tbody tr', { hasText: 'a sender’s own copy' }).count(), 0);
+  await page.close();
+  const calm = await openFile(browser, all.chat({ lossy: false }).lines);
+  await calm.locator('#delivery').scrollIntoViewIfNeeded();
+  assert.equal(await calm.locator('#delivery tbody th', { hasText: /^–/ }).count(), 0);
+  await calm.close();
+});
+
+test('a watch shows what was seen, and nothing of a load that there was not', async () => {
+  const page = await openFile(browser, all.watch().lines);
+  const ids = await page.locator('main > section').evaluateAll(sections => sections.map(section => section.id));
+  assert.deepEqual(ids, ['verdict', 'lanes', 'events', 'reproduce']);
+  assert.deepEqual(
+    await page.locator('nav.contents a').evaluateAll(links => links.map(link => link.getAttribute('href'))),
+    ['#lanes', '#events', '#reproduce'],
+  );
+  assert.equal(await page.getAttribute('#verdict', 'data-outcome'), 'watched');
+  const lanes = await page.locator('#lanes .lane').evaluateAll(found => found.map(lane => lane.dataset.metric));
+  assert.deepEqual(lanes, ['target.cpu', 'host.cpu']);
+  await page.locator('#lanes details.more > summary', { hasText: '1 more metric' }).click();
+  await page.waitForSelector('.lane[data-metric="host.load"]');
+  const shown = await page.locator('body').innerText();
+  for (const words of ['WATCHED', 'without a load', 'port 3000: process 7 (node) ended'])
+    assert.ok(shown.includes(words), `${words} in ${shown}`);
+  for (const words of ['PASS', 'percentiles of so few values', 'kept up', 'Artillery', 'Users'])
+    assert.ok(!shown.includes(words), `${words} in ${shown}`);
+  assert.deepEqual(page.problems, []);
+  await page.close();
 });
 
 test('the spectrum is drawn wherever its values begin', async () => {

@@ -46,6 +46,7 @@ const saying = [
   ...literals(between(source('k6/src/run/ending.rs'), 'fn reason(self)', '\n    }\n')),
   ...literals(between(source('k6/src/summary/delivery.rs'), 'fn said(', '\n}\n')),
   ...literals(between(source('k6/src/summary.rs'), 'fn unlimited_faults', '\n    }\n')),
+  ...literals(between(source('sonagi/src/languages.rs'), 'fn unjudged(', '\n}\n')),
 ].flatMap(pieces);
 
 const CHOICE = /\[([^\]|]*)\|([^\]]*)\]/g;

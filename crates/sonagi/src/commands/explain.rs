@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::languages::LANGUAGES;
+use crate::languages::{self, LANGUAGES};
 use crate::terminal::Terminal;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use sonagi_measure::At;
@@ -38,9 +38,17 @@ pub(super) fn define() -> Command {
 
 pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
     let folder = matches.get_one::<PathBuf>("folder").expect("clap requires it");
-    let diagnosis = explained(folder).map_err(|error| {
+    let unread = |error: ReadError| {
         Error::could_not(format_args!("cannot read the run folder {}: {error}", folder.display()))
-    })?;
+    };
+    if languages::is_watch(&sonagi_measure::folder::header(folder).map_err(unread)?) {
+        return Err(Error::could_not(format_args!(
+            "{} is a watch's: it had no load, so nothing can have broken under it\nhint: `sonagi page {0}` shows what \
+             was seen; `sonagi run … --watch …` watches under a load",
+            folder.display()
+        )));
+    }
+    let diagnosis = explained(folder).map_err(unread)?;
     if matches.get_flag("json") {
         let text = serde_json::to_string_pretty(&diagnosis).map_err(Error::could_not)?;
         terminal.print(&format!("{text}\n"))?;

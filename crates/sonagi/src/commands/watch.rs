@@ -3,13 +3,16 @@
 use crate::environment;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::page::{self, Listen};
+use crate::page::{self, Listen, PageWish};
 use crate::signals;
 use crate::terminal::Terminal;
 use crate::values;
-use crate::watching::{Ring, Serving, Table, WatchServer};
+use crate::watching::{Recorded, Ring, Serving, Table, WatchServer};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use sonagi_measure::At;
+use sonagi_measure::metrics::Registry;
 use sonagi_watch::{Probe, Second, Told, Watch, probes};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -23,8 +26,9 @@ pub(super) fn define() -> Command {
         .about("Watch a service without a load: processes, machine, databases, pages of metrics")
         .long_about(
             "Watch a service without a load, until Ctrl-C: the current level of what matters, once a second, and what \
-             happens. With --serve another Sonagi, which generates the load, takes over all that is seen here: \
-             `--watch sonagi:http://HOST:PORT`. It keeps ten minutes, so that a look that fails loses nothing.",
+             happens. With --page it is on a page as well, as a run without a load. With --serve another Sonagi, which \
+             generates the load, takes over all that is seen here: `--watch sonagi:http://HOST:PORT`. It keeps ten \
+             minutes, so that a look that fails loses nothing.",
         )
         .arg(
             Arg::new("port")
@@ -53,6 +57,14 @@ pub(super) fn define() -> Command {
                 .long("json")
                 .action(ArgAction::SetTrue)
                 .help("Print a JSON document a second, each on a line"),
+        )
+        .args(page::arguments_of_watch())
+        .arg(
+            Arg::new("runs")
+                .long("runs")
+                .value_name("DIR")
+                .value_parser(value_parser!(PathBuf))
+                .help("Keep what is seen as a run folder in this folder; without it the page's is temporary"),
         )
         .arg(
             Arg::new("serve")
@@ -84,27 +96,40 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     if let Some(server) = &server {
         terminal.say(&format!("serving     http://{}", server.address()));
     }
+    let subjects: Vec<String> = probes.iter().map(|probe| probe.subject()).collect();
+    let (registry, kept_in) = (Arc::new(Registry::new(&[])), matches.get_one::<PathBuf>("runs").cloned());
+    let wish = PageWish::of(matches);
+    let mut recorded = Recorded::start(wish, kept_in, &subjects.join(", "), &registry, terminal)?;
     let epoch = Instant::now();
-    let watch = Watch::start(probes, &Arc::default(), epoch)
+    let watch = Watch::start(probes, &registry, epoch)
         .map_err(|error| Error::could_not(format_args!("cannot start the probes: {error}")))?;
     let end = matches.get_one::<Duration>("for").map(|time| epoch + *time);
     let mut shown = Shown::new(matches.get_flag("json"), *terminal);
+    let now = || At(epoch.elapsed().as_nanos() as i64);
     for number in 1.. {
         let due = epoch + Duration::from_secs(number);
         let due = end.map_or(due, |end| due.min(end));
-        while Instant::now() < due && !stop_requests.to_stop() {
+        let to_stop = || stop_requests.to_stop() || recorded.as_ref().is_some_and(Recorded::to_stop);
+        while Instant::now() < due && !to_stop() {
             std::thread::sleep(LOOKED_EVERY.min(due.saturating_duration_since(Instant::now())));
         }
-        if stop_requests.to_stop() {
+        if to_stop() {
             break;
         }
-        let second = Second::of(number, watch.take());
+        let taken = watch.take();
+        if let Some(recorded) = &mut recorded {
+            recorded.second(now(), &taken);
+        }
+        let second = Second::of(number, taken);
         ring.push(&second);
-        let is_read = shown.show(&second)?;
-        if !is_read && server.is_none() || end.is_some_and(|end| Instant::now() >= end) {
+        let is_of_use = shown.show(&second)? || server.is_some() || recorded.is_some();
+        if !is_of_use || end.is_some_and(|end| Instant::now() >= end) {
             break;
         }
     }
+    // Before a page is served on: nobody is looked at any more.
+    drop(watch);
+    recorded.map_or(Ok(()), |recorded| recorded.end(now(), &stop_requests))?;
     Ok(Exit::Pass)
 }
 

@@ -61,6 +61,20 @@ pub(crate) fn arguments() -> [Arg; 4] {
     ]
 }
 
+/// The same of a command without runs: what it does goes on and ends.
+pub(crate) fn arguments_of_watch() -> [Arg; 3] {
+    let [page, listen, report, _] = arguments();
+    [
+        page.value_parser([
+            PossibleValue::new("run").help("while the watch goes on"),
+            PossibleValue::new("keep").help("also after it, until Ctrl-C"),
+        ])
+        .help("Show what is seen live on a page in the browser"),
+        listen,
+        report.help("Write what was seen as a page that needs nothing but itself, e.g. watch.html"),
+    ]
+}
+
 /// The flag for the address of pages.
 pub(crate) fn listen_argument(name: &'static str) -> Arg {
     Arg::new(name)
@@ -82,7 +96,8 @@ impl PageWish {
             keep: page.is_some_and(|when| when == "keep"),
             open: false,
             file: matches.get_one::<PathBuf>("report").cloned(),
-            plot: matches.get_flag("plot"),
+            // A command without a load has nothing to plot, and no such flag.
+            plot: matches.try_get_one("plot").is_ok_and(|plot| plot == Some(&true)),
         }
     }
 

@@ -16,6 +16,8 @@ mod session;
 pub(crate) use access::Access;
 pub(crate) use browser::open;
 pub(crate) use file::{id, write};
-pub(crate) use flags::{Dashboard, Listen, PageWish, USUAL, address, arguments, listen_argument};
+pub(crate) use flags::{
+    Dashboard, Listen, PageWish, USUAL, address, arguments, arguments_of_watch, listen_argument,
+};
 pub(crate) use server::{Server, Subject};
 pub(crate) use session::{Pages, plotted};

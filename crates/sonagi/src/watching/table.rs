@@ -1,6 +1,7 @@
 //! What is seen, on a terminal: a row a series, the one that matters most on top; without a terminal a line a second.
 
 use sonagi_measure::metrics::{Kind, TagSet, Unit};
+use sonagi_report::figures::{bytes, count, figure, milliseconds, percent};
 use sonagi_watch::{Measured, Second};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -123,15 +124,13 @@ fn named(metric: &str, tags: &TagSet) -> String {
 }
 
 fn shown(value: f64, unit: Unit) -> String {
-    const KIB: f64 = 1024.0;
     match unit {
-        Unit::Share => format!("{:.0} %", value * 100.0),
-        Unit::Milliseconds => format!("{value:.0} ms"),
-        Unit::Bytes if value >= KIB.powi(3) => format!("{:.1} GiB", value / KIB.powi(3)),
-        Unit::Bytes if value >= KIB.powi(2) => format!("{:.0} MiB", value / KIB.powi(2)),
-        Unit::Bytes => format!("{:.0} KiB", value / KIB),
-        Unit::Number | Unit::Events if value.fract() == 0.0 => format!("{value:.0}"),
-        Unit::Number | Unit::Events => format!("{value:.2}"),
+        Unit::Share => percent(value),
+        Unit::Milliseconds => milliseconds(value),
+        Unit::Bytes => bytes(value.max(0.0) as u64),
+        // A count has no fraction; what is between two of them is a mean, or a part of a core.
+        Unit::Number | Unit::Events if value.fract() == 0.0 && value >= 0.0 => count(value as u64),
+        Unit::Number | Unit::Events => figure(value),
     }
 }
 
@@ -160,12 +159,31 @@ mod tests {
         table.take(&second(1, &[("host.cpu", Unit::Share, 0.5), ("target.open_files", Unit::Number, 90.0)]));
         let limit = ("target.open_files.limit", Unit::Number, 1024.0);
         table.take(&second(2, &[("target.open_files", Unit::Number, 12.0), limit]));
-        assert_eq!(table.line(), "0:02  target.open_files 12 of 1024 · host.cpu 50 %\n");
+        assert_eq!(table.line(), "0:02  target.open_files 12 of 1,024 · host.cpu 50.0 %\n");
         let text = table.text(80);
         let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
         assert_eq!(rows[0], ["0:02", "now", "most", "of"]);
-        assert_eq!(rows[1], ["target.open_files", "12", "90", "1024"]);
+        assert_eq!(rows[1], ["target.open_files", "12", "90", "1,024"]);
         assert!(table.text(20).lines().all(|line| line.chars().count() <= 20));
+    }
+
+    #[test]
+    fn figures_are_those_of_summaries() {
+        let mut table = Table::default();
+        table.take(&second(
+            1,
+            &[
+                ("target.memory", Unit::Bytes, 38_400_000.0),
+                ("target.cgroup.memory.limit", Unit::Bytes, 2e9),
+                ("target.cpu", Unit::Number, 0.418),
+                ("target.throttled", Unit::Share, 0.25),
+                ("runtime.loop_lag", Unit::Milliseconds, 1_204.4),
+                ("runtime.gc", Unit::Share, 0.0),
+            ],
+        ));
+        let expected = "0:01  target.cpu 0.42 · target.throttled 25.0 % · target.memory 38.4 MB of 2.00 GB · \
+                        runtime.loop_lag 1,204 ms · runtime.gc 0 %\n";
+        assert_eq!(table.line(), expected);
     }
 
     #[test]
@@ -173,7 +191,7 @@ mod tests {
         let mut table = Table::default();
         table.take(&second(1, &[("host.cpu", Unit::Share, 0.5)]));
         table.take(&second(10, &[]));
-        assert_eq!(table.line(), "0:10  host.cpu 50 %\n");
+        assert_eq!(table.line(), "0:10  host.cpu 50.0 %\n");
         table.take(&second(11, &[]));
         assert_eq!(table.line(), "0:11  nothing measured\n");
     }

@@ -33,5 +33,6 @@ mod tags;
 mod targets;
 mod verdicts;
 mod watch_command;
+mod watch_page;
 mod watching;
 mod words;

@@ -7,6 +7,10 @@ pub(super) const ENTRIES: &[Entry] = &[
         "Connections come faster than the target accepts them: its accept queue was full.",
         "대상이 받아들이는 것보다 빠르게 연결이 들어와 accept 큐가 가득 찼습니다.",
     ),
+    (
+        "Connects came in steps of whole seconds: SYNs to the target were dropped.",
+        "연결 시간이 정확히 몇 초씩 계단을 이룹니다. 대상으로 가는 SYN이 버려졌습니다.",
+    ),
     ("The target's machine had no CPU time left.", "대상 장비의 CPU가 남지 않았습니다."),
     (
         "The target's quota of {} cores was used up: it was stopped although the machine had time.",

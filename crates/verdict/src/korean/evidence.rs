@@ -13,6 +13,20 @@ pub(super) const ENTRIES: &[Entry] = &[
         "up to {} connections waited to be accepted at once; its backlog is {}",
         "받아들여지기를 기다린 연결 최대 {1}개, backlog는 {2}",
     ),
+    (
+        "{} users were active, but {} sessions a second of {} ms each are those of {}: events were lost, or are counted \
+         wrong",
+        "활성 사용자는 {1}명인데, 초당 세션 {2}개에 길이 {3} ms면 {4}명이어야 합니다. 이벤트가 유실되었거나 잘못 세었습니다",
+    ),
+    ("{} of {} connects took whole seconds: {}", "연결 {2}건 중 {1}건이 정확히 몇 초씩 걸림: {3}"),
+    (
+        "no accept queue of the target's machine overflowed: what stands before it dropped them",
+        "대상 장비에서 넘친 accept 큐는 없음. 그 앞에 있는 무언가가 버림",
+    ),
+    ("connects did not come in steps of whole seconds", "연결 시간이 초 단위 계단을 이루지 않음"),
+    ("SYNs were dropped because an accept queue overflowed", "accept 큐가 넘쳐 SYN이 버려짐"),
+    ("SYNs were lost as other segments were", "다른 세그먼트처럼 SYN도 유실됨"),
+    ("how long connects took was not measured", "연결에 걸린 시간은 측정하지 않음"),
     ("the target used {} of {} cores", "대상은 {2}코어 중 {1}코어 사용"),
     ("{} busy, from {} s on", "사용률 {1}, {2}초부터"),
     ("tasks waited for a core {} of the time", "시간의 {1} 동안 작업이 코어를 기다림"),
@@ -39,7 +53,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     ("the busiest thread is {}", "가장 바쁜 스레드는 {1}"),
     ("{} of the time ({} before), from {} s on", "시간의 {1}(이전 {2}), {3}초부터"),
     ("{} of the time, from {} s on", "시간의 {1}, {2}초부터"),
-    ("{} MiB used at most", "최대 {1} MiB 사용"),
+    ("{} used at most", "최대 {1} 사용"),
     ("its scheduling delay p99 was {} ms", "스케줄링 지연 p99 {1} ms"),
     ("its thread used {} of a core", "그 스레드가 코어의 {1} 사용"),
     ("{} killed for lack of memory at {} s", "{2}초에 메모리가 모자라 {1}개 강제 종료"),
@@ -86,7 +100,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     ("its thread used {} of a core, from {} s on", "그 스레드가 코어의 {1} 사용, {2}초부터"),
     ("{} commands a second", "초당 명령 {1}개"),
     ("{} keys evicted for want of memory (maxmemory)", "메모리가 모자라 내보낸 키 {1}개(maxmemory)"),
-    ("{} MB waited for {} connections, from {} s on", "연결 {2}개에 {1} MB가 밀림, {3}초부터"),
+    ("{} waited for {} connections, from {} s on", "연결 {2}개에 {1}가 밀림, {3}초부터"),
     (
         "{} connections were held up by clients that did not read",
         "읽지 않는 클라이언트 때문에 멈춘 연결 {1}개",
@@ -235,7 +249,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         "Redis used {} of a core at most, refused nobody and evicted nothing",
         "Redis는 최대 코어의 {1} 사용, 거절과 내보내기 없음",
     ),
-    ("{} kB at most waited to be acknowledged", "확인을 기다린 데이터 최대 {1} kB"),
+    ("{} at most waited to be acknowledged", "확인을 기다린 데이터 최대 {1}"),
     (
         "{} statements ran at a time on average, and the one on top took {} of their time",
         "동시에 도는 SQL 문 평균 {1}개, 맨 위의 것이 시간의 {2}",

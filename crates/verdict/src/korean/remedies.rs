@@ -4,6 +4,21 @@ use super::Entry;
 
 pub(super) const ENTRIES: &[Entry] = &[
     (
+        "watch the target's machine under this load (--watch ssh:USER@HOST/port:NUMBER; or nstat -az \
+         TcpExtListenOverflows TcpExtTCPReqQFullDrop there): where they grow, raise the backlog of its listener",
+        "이 부하에서 대상 장비를 관찰하고(--watch ssh:USER@HOST/port:NUMBER, 또는 그 장비에서 nstat -az \
+         TcpExtListenOverflows TcpExtTCPReqQFullDrop) 늘어나면 리스너의 backlog를 키우세요",
+    ),
+    (
+        "where they do not, look at what stands before it: a full table of connections (conntrack), a firewall's or \
+         balancer's limit of new ones",
+        "늘지 않으면 그 앞을 보세요: 가득 찬 연결 테이블(conntrack), 방화벽이나 로드 밸런서의 새 연결 한도",
+    ),
+    (
+        "keep connections open and open fewer at a time (keep-alive, a ramp, jitter before reconnecting)",
+        "연결을 유지하고 한꺼번에 적게 여세요(keep-alive, 점진 증가, 재연결 전 지터)",
+    ),
+    (
         "raise the backlog where the target listens (Node: server.listen({backlog}); uvicorn --backlog; Tomcat \
          acceptCount), then sysctl net.core.somaxconn",
         "대상이 대기하는 곳의 backlog를 올리고(Node: server.listen({backlog}), uvicorn --backlog, Tomcat acceptCount) \

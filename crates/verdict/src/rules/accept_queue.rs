@@ -1,7 +1,7 @@
 //! The accept queue: connections that the kernel has made and the target has not accepted yet. Full, it drops the
 //! handshake's last packet, and the client tries again after one second and more: connect times come in steps.
 
-use super::{Ruling, evidence, unmeasured};
+use super::{Ruling, evidence, syn_retries, unmeasured, whole};
 use crate::case::Case;
 use crate::diagnosis::{Confidence, Finding};
 use crate::remedy::remedy;
@@ -12,19 +12,28 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
     };
     let peak = case.peak("target.accept_queue").unwrap_or(0.0);
     if overflows == 0.0 {
-        return Ruling::RuledOut(format!("no accept queue overflowed; the target's held {peak:.0} at most"));
+        return Ruling::RuledOut(format!(
+            "no accept queue overflowed; the target's held {peak} at most",
+            peak = whole(peak)
+        ));
     }
     let onset_s = case.first("host.tcp.listen_overflows");
     // The count is the machine's: somebody else's queue may have been full.
     let is_own = peak > 0.0;
     let mut found = vec![evidence(
         "host.tcp.listen_overflows",
-        format!("{overflows:.0} connections found an accept queue full, from {onset_s} s on"),
+        format!(
+            "{overflows} connections found an accept queue full, from {onset_s} s on",
+            overflows = whole(overflows)
+        ),
     )];
     let limit = case.peak("target.accept_queue.limit");
-    let limit = limit.map(|limit| format!(" at once; its backlog is {limit:.0}")).unwrap_or_default();
-    let waited = format!("up to {peak:.0} connections waited to be accepted{limit}");
+    let limit = limit
+        .map(|limit| format!(" at once; its backlog is {limit}", limit = whole(limit)))
+        .unwrap_or_default();
+    let waited = format!("up to {peak} connections waited to be accepted{limit}", peak = whole(peak));
     found.push(evidence("target.accept_queue", waited));
+    found.extend(syn_retries::steps(case));
     Ruling::Fires(Finding {
         id: "accept_queue",
         title: "Connections come faster than the target accepts them: its accept queue was full.".to_owned(),

@@ -1,6 +1,6 @@
 //! CPU: the machine's cores are all busy, most of it with the target.
 
-use super::{Ruling, evidence, percent, unmeasured};
+use super::{Ruling, evidence, percent, unmeasured, whole};
 use crate::case::Case;
 use crate::diagnosis::{Confidence, Finding};
 use crate::remedy::remedy;
@@ -19,11 +19,11 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
     };
     let used = case.level("target.cpu").unwrap_or(0.0);
     if used < PART * cores {
-        return Ruling::RuledOut(format!("the target used {used:.2} of {cores:.0} cores"));
+        return Ruling::RuledOut(format!("the target used {used:.2} of {cores} cores", cores = whole(cores)));
     }
     let mut found = vec![
         evidence("host.cpu", format!("{} busy, from {} s on", percent(full.level), full.onset_s)),
-        evidence("target.cpu", format!("the target used {used:.2} of {cores:.0} cores")),
+        evidence("target.cpu", format!("the target used {used:.2} of {cores} cores", cores = whole(cores))),
     ];
     if let Some(pressure) = case.level("host.pressure.cpu") {
         found.push(evidence(

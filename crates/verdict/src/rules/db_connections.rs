@@ -1,6 +1,6 @@
 //! Connections of the database: it allows so many, and refuses the next.
 
-use super::{Ruling, evidence, percent, unmeasured};
+use super::{Ruling, evidence, percent, unmeasured, whole};
 use crate::case::Case;
 use crate::diagnosis::{Confidence, Finding};
 use crate::remedy::remedy;
@@ -26,9 +26,12 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
     }
     let (share, limit) = (share.unwrap_or(1.0), case.peak("postgres.connections.limit"));
     let most_used = case.peak("postgres.connections").unwrap_or(0.0);
-    let limited = limit.map_or_else(|| "its".to_owned(), |limit| format!("{limit:.0}"));
+    let limited = limit.map_or_else(|| "its".to_owned(), |limit| format!("{limit}", limit = whole(limit)));
     if share < FULL.0 && refused == 0.0 {
-        return Ruling::RuledOut(format!("{most_used:.0} of {limited} connections were used at most"));
+        return Ruling::RuledOut(format!(
+            "{most_used} of {limited} connections were used at most",
+            most_used = whole(most_used)
+        ));
     }
     let onset_s = match refused > 0.0 {
         true => case.first("postgres.refused"),
@@ -36,13 +39,17 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
     };
     let mut found = Vec::new();
     if refused > 0.0 {
-        let text = format!("it refused the probe {refused:.0} times, as no connection was left");
+        let text = format!(
+            "it refused the probe {refused} times, as no connection was left",
+            refused = whole(refused)
+        );
         found.push(evidence("postgres.refused", text));
     }
     if limit.is_some() {
         let text = format!(
-            "{most_used:.0} of {limited} connections used, and one by the probe ({})",
-            percent(share)
+            "{most_used} of {limited} connections used, and one by the probe ({})",
+            percent(share),
+            most_used = whole(most_used)
         );
         found.push(evidence("postgres.connections", text));
     }

@@ -1,6 +1,6 @@
 //! Locks of the database: sessions wait for a row or table that another transaction holds.
 
-use super::{Ruling, evidence, unmeasured};
+use super::{Ruling, evidence, figure, unmeasured, whole};
 use crate::case::Case;
 use crate::diagnosis::{Confidence, Finding};
 use crate::remedy::remedy;
@@ -15,12 +15,16 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
     let Some(peak) = case.peak("postgres.blocked") else { return unmeasured("the database's locks") };
     let blocked = case.timeline.level("postgres.blocked");
     let Some(onset_s) = first_above(&blocked, case.whole(), WAITING.0, WAITING.1) else {
-        return Ruling::RuledOut(format!("{peak:.0} sessions at most waited for a lock"));
+        return Ruling::RuledOut(format!("{peak} sessions at most waited for a lock", peak = whole(peak)));
     };
     let level = case.level("postgres.blocked").unwrap_or(0.0);
     let mut found = vec![evidence(
         "postgres.blocked",
-        format!("{level:.1} sessions waited for a lock on average, {peak:.0} at most, from {onset_s} s on"),
+        format!(
+            "{level} sessions waited for a lock on average, {peak} at most, from {onset_s} s on",
+            level = figure(level),
+            peak = whole(peak)
+        ),
     )];
     found.extend(
         case.told("wait for locks:").map(|(at, text)| evidence("events", format!("{text} (at {at} s)"))),
@@ -28,11 +32,14 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
     if let Some(open) = case.level("postgres.idle_in_transaction").filter(|open| *open >= 0.5) {
         found.push(evidence(
             "postgres.idle_in_transaction",
-            format!("{open:.1} sessions had a transaction open and did nothing"),
+            format!("{} sessions had a transaction open and did nothing", figure(open)),
         ));
     }
     if let Some(deadlocks) = case.total("postgres.deadlocks").filter(|count| *count > 0.0) {
-        found.push(evidence("postgres.deadlocks", format!("{deadlocks:.0} deadlocks")));
+        found.push(evidence(
+            "postgres.deadlocks",
+            format!("{deadlocks} deadlocks", deadlocks = whole(deadlocks)),
+        ));
     }
     Ruling::Fires(Finding {
         id: "db_locks",

@@ -1,6 +1,6 @@
 //! Death: a process of the target ended while it was needed. What killed it may be known from another rule.
 
-use super::{Ruling, evidence, unmeasured};
+use super::{Ruling, evidence, unmeasured, whole};
 use crate::case::Case;
 use crate::diagnosis::{Confidence, Evidence, Finding};
 use crate::remedy::remedy;
@@ -21,7 +21,10 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
     if case.peak("target.processes").is_some_and(|most| ended < most) && case.story.onset() > onset_s + 3 {
         return Ruling::RuledOut("a process that ended was not missed".to_owned());
     }
-    let mut found = vec![evidence("target.ended", format!("{ended:.0} ended, the first at {onset_s} s"))];
+    let mut found = vec![evidence(
+        "target.ended",
+        format!("{ended} ended, the first at {onset_s} s", ended = whole(ended)),
+    )];
     found.extend(
         case.happened()
             .filter(|(_, text)| text.starts_with("process "))

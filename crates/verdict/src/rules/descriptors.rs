@@ -1,6 +1,6 @@
 //! Descriptors: a process may have so many files and connections open (RLIMIT_NOFILE); what comes beyond is refused.
 
-use super::{Ruling, evidence, percent, unmeasured};
+use super::{Ruling, evidence, percent, unmeasured, whole};
 use crate::case::Case;
 use crate::diagnosis::{Confidence, Finding};
 use crate::remedy::remedy;
@@ -19,20 +19,29 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
         (case.peak("target.open_files").unwrap_or(0.0), case.peak("target.open_files.limit").unwrap_or(0.0));
     if share < FULL {
         return Ruling::RuledOut(format!(
-            "{peak:.0} of {limit:.0} files were open at most ({})",
-            percent(share)
+            "{peak} of {limit} files were open at most ({})",
+            percent(share),
+            peak = whole(peak),
+            limit = whole(limit)
         ));
     }
     let onset_s = first_above(&shares, case.whole(), FULL, 1).unwrap_or(0);
     let enough = (limit * 4.0).max(65_536.0);
     Ruling::Fires(Finding {
         id: "descriptors",
-        title: format!("The target may open {limit:.0} files and connections, and had them open."),
+        title: format!(
+            "The target may open {limit} files and connections, and had them open.",
+            limit = whole(limit)
+        ),
         confidence: Confidence::Certain,
         onset_s,
         evidence: vec![evidence(
             "target.open_files",
-            format!("{peak:.0} of {limit:.0} open, full from {onset_s} s on"),
+            format!(
+                "{peak} of {limit} open, full from {onset_s} s on",
+                peak = whole(peak),
+                limit = whole(limit)
+            ),
         )],
         remedies: vec![
             remedy(

@@ -2,7 +2,7 @@
 //! Where Node says itself how busy its loop is, that counts: a loop that waits for a synchronous call has time for
 //! nobody either, though its thread uses no core.
 
-use super::{Ruling, evidence, percent, unmeasured};
+use super::{Ruling, evidence, percent, unmeasured, whole};
 use crate::case::{Case, Saturated};
 use crate::diagnosis::{Confidence, Finding};
 use crate::remedy::remedy;
@@ -40,7 +40,7 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
     if let (Some(host), Some(cores)) = (case.level("host.cpu"), case.peak("host.cores")) {
         found.push(evidence(
             "host.cpu",
-            format!("the machine's {cores:.0} cores were {} busy", percent(host)),
+            format!("the machine's {cores} cores were {} busy", percent(host), cores = whole(cores)),
         ));
     }
     if let Some((thread, _)) = busiest(case) {

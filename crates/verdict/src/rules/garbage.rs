@@ -1,7 +1,7 @@
 //! Garbage collection: the runtime spends its time on looking for memory to free, most often because the heap is nearly
 //! full, or because each request allocates much.
 
-use super::{Ruling, evidence, percent, unmeasured};
+use super::{Ruling, evidence, percent, size, unmeasured};
 use crate::case::Case;
 use crate::diagnosis::{Confidence, Finding};
 use crate::remedy::remedy;
@@ -20,7 +20,7 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
         format!("{} of the time{before}, from {} s on", percent(full.level), full.onset_s),
     )];
     if let Some(memory) = case.peak("target.memory") {
-        found.push(evidence("target.memory", format!("{:.0} MiB used at most", memory / f64::from(1 << 20))));
+        found.push(evidence("target.memory", format!("{} used at most", size(memory))));
     }
     Ruling::Fires(Finding {
         id: "garbage",

@@ -1,6 +1,6 @@
 //! The generator: when it falls behind itself, the run says nothing of the target, whatever else is seen.
 
-use super::{Ruling, evidence};
+use super::{Ruling, evidence, figure};
 use crate::case::Case;
 use crate::diagnosis::{Confidence, Finding};
 use crate::remedy::remedy;
@@ -9,7 +9,10 @@ use sonagi_measure::summary::Health;
 pub(super) fn judge(case: &Case<'_>) -> Ruling {
     let generator = &case.summary.generator;
     if generator.state != Health::Invalid {
-        return Ruling::RuledOut(format!("its scheduling delay p99 was {:.1} ms", generator.send_lag_ms.p99));
+        return Ruling::RuledOut(format!(
+            "its scheduling delay p99 was {} ms",
+            figure(generator.send_lag_ms.p99)
+        ));
     }
     Ruling::Fires(Finding {
         id: "generator",

@@ -1,7 +1,7 @@
 //! An event loop that is blocked: something runs in it for long and keeps everybody else waiting, though it is idle in
 //! between. A loop that is full all the time is late as well, and has a rule of its own.
 
-use super::{Ruling, evidence, percent, unmeasured};
+use super::{Ruling, evidence, percent, unmeasured, whole};
 use crate::case::Case;
 use crate::diagnosis::{Confidence, Finding};
 use crate::remedy::remedy;
@@ -21,17 +21,19 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
     let mut late = measures.iter().filter_map(|it| Some((it, case.saturated_levels(&it.levels, LATE_MS)?)));
     let Some((measure, late)) = late.next() else {
         return Ruling::RuledOut(format!(
-            "the event loop was not late by {LATE_MS:.0} ms for long, and by {peak:.0} ms at most"
+            "the event loop was not late by {LATE_MS:.0} ms for long, and by {peak} ms at most",
+            peak = whole(peak)
         ));
     };
     let main = case.level("target.cpu.main_thread");
     let is_starved = !case.is_idle()
         || main.is_some_and(|main| main >= FULL)
         || case.level("target.throttled").unwrap_or(0.0) >= THROTTLED;
-    let before = late.before.map(|before| format!(" ({before:.0} before)")).unwrap_or_default();
+    let before =
+        late.before.map(|before| format!(" ({before} before)", before = whole(before))).unwrap_or_default();
     let mut found = vec![evidence(
         measure.metric,
-        format!("{} {:.0} ms{before}, from {} s on", measure.what, late.level, late.onset_s),
+        format!("{} {} ms{before}, from {} s on", measure.what, whole(late.level), late.onset_s),
     )];
     if let Some(main) = main {
         let text = format!("its thread used {} of a core", percent(main));

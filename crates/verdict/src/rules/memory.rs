@@ -3,7 +3,7 @@
 //! A kill is counted by the kernel (`memory.events` oom_kill, version 1 `memory.oom_control`, /proc/vmstat), so it is
 //! certain. Swapping shows before: latency rises by what a disk takes.
 
-use super::{Ruling, evidence, unmeasured};
+use super::{Ruling, evidence, size, unmeasured, whole};
 use crate::case::Case;
 use crate::diagnosis::{Confidence, Evidence, Finding};
 use crate::remedy::remedy;
@@ -26,14 +26,17 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
     for (metric, kills) in [("target.oom_kills", own), ("host.oom_kills", host)] {
         if kills > 0.0 {
             onset_s = case.first(metric);
-            found.push(evidence(metric, format!("{kills:.0} killed for lack of memory at {onset_s} s")));
+            found.push(evidence(
+                metric,
+                format!("{kills} killed for lack of memory at {onset_s} s", kills = whole(kills)),
+            ));
         }
     }
     let confidence = if found.is_empty() { Confidence::Likely } else { Confidence::Certain };
     if let (Some(limit), Some(used)) = (limit, used)
         && used >= FULL * limit
     {
-        found.push(evidence("target.cgroup.memory", format!("{} of {} allowed", mib(used), mib(limit))));
+        found.push(evidence("target.cgroup.memory", format!("{} of {} allowed", size(used), size(limit))));
         let reclaims = case.total("target.memory.reclaims").unwrap_or(0.0);
         if reclaims == 0.0 && confidence == Confidence::Likely {
             // A cache fills any limit; without anything to take back nobody suffers.
@@ -44,7 +47,7 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
         found.push(evidence("host.swap.in", "pages were read back from swap space all the time"));
     }
     if found.is_empty() {
-        let peak = case.peak("target.memory").map_or_else(|| "not known".to_owned(), mib);
+        let peak = case.peak("target.memory").map_or_else(|| "not known".to_owned(), size);
         return Ruling::RuledOut(format!("nothing was killed or swapped; the target used {peak} at most"));
     }
     Ruling::Fires(Finding {
@@ -70,7 +73,7 @@ fn remedies(limit: Option<f64>) -> Vec<crate::Remedy> {
     let raise = match limit {
         Some(limit) => format!(
             "raise the limit of {} (systemd: MemoryMax=; Kubernetes: resources.limits.memory; docker run --memory)",
-            mib(limit)
+            size(limit)
         ),
         None => "use a machine with more memory, or move other services off this one".to_owned(),
     };
@@ -87,8 +90,4 @@ fn remedies(limit: Option<f64>) -> Vec<crate::Remedy> {
         ),
         remedy("add swap space as an insurance against sudden death, not as memory", [1, 3, 2, 3, 1, 2, 2]),
     ]
-}
-
-fn mib(bytes: f64) -> String {
-    format!("{:.0} MiB", bytes / f64::from(1 << 20))
 }

@@ -1,6 +1,6 @@
 //! A noisy neighbour: the machine's cores are busy with neither the target nor the generator.
 
-use super::{Ruling, evidence, percent, unmeasured};
+use super::{Ruling, evidence, percent, unmeasured, whole};
 use crate::case::Case;
 use crate::diagnosis::{Confidence, Finding};
 use crate::remedy::remedy;
@@ -18,13 +18,15 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
     let others = case.level("host.cpu").unwrap_or(0.0) * cores - target - own;
     if others < PART * cores || case.saturated_levels(&host, FULL).is_none() {
         return Ruling::RuledOut(format!(
-            "what else ran there used {:.2} of {cores:.0} cores",
-            others.max(0.0)
+            "what else ran there used {:.2} of {cores} cores",
+            others.max(0.0),
+            cores = whole(cores)
         ));
     }
     if !case.is_short_of_cores() {
         return Ruling::RuledOut(format!(
-            "others used {others:.2} of {cores:.0} cores, and the target had the {target:.2} that it wanted"
+            "others used {others:.2} of {cores} cores, and the target had the {target:.2} that it wanted",
+            cores = whole(cores)
         ));
     }
     let onset_s = case.saturated_levels(&host, FULL).map_or(0, |full| full.onset_s);
@@ -38,7 +40,8 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
             evidence(
                 "target.cpu",
                 format!(
-                    "the target used {target:.2}, the generator {own:.2}, others {others:.2} of {cores:.0} cores"
+                    "the target used {target:.2}, the generator {own:.2}, others {others:.2} of {cores} cores",
+                    cores = whole(cores)
                 ),
             ),
         ],

@@ -1,7 +1,7 @@
 //! The network: segments sent again, packets dropped by interfaces or by the queues of cores, and a way that takes as
 //! long as the answers do.
 
-use super::{Ruling, evidence, percent, unmeasured};
+use super::{Ruling, evidence, figure, percent, syn_retries, unmeasured, whole};
 use crate::case::Case;
 use crate::diagnosis::{Confidence, Finding};
 use crate::remedy::remedy;
@@ -22,8 +22,9 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
     };
     let share = if sent > 0.0 { again / sent } else { 0.0 };
     let dropped = case.total("host.softnet.dropped").unwrap_or(0.0);
-    if share < RETRANSMITTED && dropped == 0.0 {
-        let trip = case.level("target.round_trip").map(|ms| format!(", and the round trip took {ms:.2} ms"));
+    if !is_lossy(case) {
+        let trip =
+            case.level("target.round_trip").map(|ms| format!(", and the round trip took {} ms", figure(ms)));
         let again = format!("{:.2} % of segments were sent again", 100.0 * share);
         return Ruling::RuledOut(format!("{again}{}", trip.unwrap_or_default()));
     }
@@ -32,9 +33,10 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
     if dropped > 0.0 {
         found.push(evidence(
             "host.softnet.dropped",
-            format!("{dropped:.0} packets found a core's queue full"),
+            format!("{dropped} packets found a core's queue full", dropped = whole(dropped)),
         ));
     }
+    found.extend(syn_retries::steps(case));
     Ruling::Fires(Finding {
         id: "network",
         title: "Packets were lost between the target and its clients.".to_owned(),
@@ -53,6 +55,14 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
     })
 }
 
+/// Whether packets were lost: segments that were sent again, or that a core's queue had no room for.
+pub(super) fn is_lossy(case: &Case<'_>) -> bool {
+    let total = |metric| case.total(metric).unwrap_or(0.0);
+    let sent = total("host.tcp.sent");
+    let is_sent_again = sent > 0.0 && total("host.tcp.retransmitted") >= RETRANSMITTED * sent;
+    is_sent_again || total("host.softnet.dropped") > 0.0
+}
+
 /// The way itself, where it takes most of the time.
 fn far(case: &Case<'_>) -> Option<Finding> {
     let trip = case.level("target.round_trip").filter(|trip| *trip >= FAR.0)?;
@@ -64,7 +74,11 @@ fn far(case: &Case<'_>) -> Option<Finding> {
         onset_s: case.story.onset(),
         evidence: vec![evidence(
             "target.round_trip",
-            format!("a round trip took {trip:.0} ms, half of the answers {answers:.0} ms"),
+            format!(
+                "a round trip took {trip} ms, half of the answers {answers} ms",
+                trip = whole(trip),
+                answers = whole(answers)
+            ),
         )],
         remedies: vec![
             remedy("put the load, or the service, nearer: the same region or zone", [3, 2, 2, 2, 3, 2, 3]),

@@ -1,7 +1,7 @@
 //! Pools that are too large: many more sessions are active than the database has cores, so they take turns and wait for
 //! each other's latches. Fewer would do the same work sooner.
 
-use super::{Ruling, evidence, percent, unmeasured};
+use super::{Ruling, evidence, figure, percent, unmeasured, whole};
 use crate::case::Case;
 use crate::diagnosis::{Confidence, Finding};
 use crate::remedy::remedy;
@@ -27,28 +27,39 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
         .map(|(active, blocked)| Some((*active)? - blocked.unwrap_or(0.0)))
         .collect();
     let Some(crowd) = case.saturated_levels(&running, (CROWDED.0 * cores).max(CROWDED.1)) else {
-        return Ruling::RuledOut(format!("{peak:.0} sessions at most were active on {cores:.0} cores"));
+        return Ruling::RuledOut(format!(
+            "{peak} sessions at most were active on {cores} cores",
+            peak = whole(peak),
+            cores = whole(cores)
+        ));
     };
     let host = case.level("host.cpu").unwrap_or(0.0);
     let latches = mean(&case.timeline.level_of("postgres.waiting", "type", "LWLock"), case.story.trouble());
     let latches = latches.unwrap_or(0.0);
     if host < FULL && latches < LATCHES * crowd.level {
         return Ruling::RuledOut(format!(
-            "{:.0} sessions were active, but the machine was {} busy",
-            crowd.level,
+            "{} sessions were active, but the machine was {} busy",
+            whole(crowd.level),
             percent(host)
         ));
     }
     let enough = 2.0 * cores + 1.0;
     Ruling::Fires(Finding {
         id: "pool_large",
-        title: format!("Too many sessions share the database's cores: {:.0} on {cores:.0}.", crowd.level),
+        title: format!(
+            "Too many sessions share the database's cores: {} on {cores}.",
+            whole(crowd.level),
+            cores = whole(cores)
+        ),
         confidence: if host >= FULL { Confidence::Likely } else { Confidence::Possible },
         onset_s: crowd.onset_s,
         evidence: vec![
-            evidence("postgres.active", format!("{:.0} active, from {} s on", crowd.level, crowd.onset_s)),
-            evidence("host.cpu", format!("{cores:.0} cores, {} busy", percent(host))),
-            evidence("postgres.waiting", format!("{latches:.1} of them waited for a latch (LWLock)")),
+            evidence(
+                "postgres.active",
+                format!("{} active, from {} s on", whole(crowd.level), crowd.onset_s),
+            ),
+            evidence("host.cpu", format!("{cores} cores, {} busy", percent(host), cores = whole(cores))),
+            evidence("postgres.waiting", format!("{} of them waited for a latch (LWLock)", figure(latches))),
         ],
         remedies: vec![
             remedy(

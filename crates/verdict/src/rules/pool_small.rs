@@ -2,7 +2,7 @@
 //! left. Seen in the pool's own gauges, or at the database, where the sessions in use stay at a number that nothing but
 //! a pool explains.
 
-use super::{Ruling, evidence, unmeasured};
+use super::{Ruling, evidence, figure, unmeasured, whole};
 use crate::case::{Case, Saturated};
 use crate::diagnosis::{Confidence, Evidence, Finding};
 use crate::remedy::{Remedy, remedy};
@@ -23,7 +23,10 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
     }
     let Some((size, full, found)) = own.or_else(|| at_database(case)) else {
         return Ruling::RuledOut(match case.peak("pool.waiting") {
-            Some(waiting) => format!("{waiting:.0} callers waited for a connection of a pool at most"),
+            Some(waiting) => format!(
+                "{waiting} callers waited for a connection of a pool at most",
+                waiting = whole(waiting)
+            ),
             None => "the sessions in use at the database did not stay at one number".to_owned(),
         });
     };
@@ -32,11 +35,13 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
         id: "pool_small",
         title: match is_database_busy {
             true => format!(
-                "All {size:.0} connections of a pool were in use, and the database was busy with them."
+                "All {size} connections of a pool were in use, and the database was busy with them.",
+                size = whole(size)
             ),
             false => {
                 format!(
-                    "A pool of {size:.0} connections is too small: all are in use, and the database has time left."
+                    "A pool of {size} connections is too small: all are in use, and the database has time left.",
+                    size = whole(size)
                 )
             }
         },
@@ -65,12 +70,16 @@ fn full_pool(case: &Case<'_>) -> Option<(f64, Saturated, Vec<Evidence>)> {
         let full = case.saturated_levels(&queue, 1.0)?;
         let size = most(&max, case.whole()).or_else(|| most(&active, case.whole()))?;
         let text = format!(
-            "{:.0} callers waited on average, {:.0} at most, from {} s on",
-            full.level,
-            most(&queue, case.whole())?,
+            "{} callers waited on average, {} at most, from {} s on",
+            whole(full.level),
+            whole(most(&queue, case.whole())?),
             full.onset_s
         );
-        let in_use = format!("{:.1} of {size:.0} connections in use", mean(&active, case.story.trouble())?);
+        let in_use = format!(
+            "{} of {size} connections in use",
+            figure(mean(&active, case.story.trouble())?),
+            size = whole(size)
+        );
         Some((size, full, vec![evidence("pool.waiting", text), evidence("pool.active", in_use)]))
     });
     full.next()
@@ -98,9 +107,10 @@ pub(super) fn at_database(case: &Case<'_>) -> Option<(f64, Saturated, Vec<Eviden
         return None;
     }
     let full = case.saturated_levels(&used, FLAT.0 * size)?;
-    let text = format!("{size:.0} sessions in use, no more and hardly fewer, while users waited");
+    let text =
+        format!("{size} sessions in use, no more and hardly fewer, while users waited", size = whole(size));
     let cause =
-        format!("sessions that wait for a lock: {:.1}", case.level("postgres.blocked").unwrap_or(0.0));
+        format!("sessions that wait for a lock: {}", figure(case.level("postgres.blocked").unwrap_or(0.0)));
     Some((size, full, vec![evidence("postgres.active", text), evidence("postgres.blocked", cause)]))
 }
 
@@ -108,10 +118,11 @@ fn remedies(size: f64) -> Vec<Remedy> {
     vec![
         remedy(
             format!(
-                "raise it from {size:.0} to {:.0} and run this again (HikariCP maximumPoolSize, pg Pool max, \
+                "raise it from {size} to {} and run this again (HikariCP maximumPoolSize, pg Pool max, \
                  SQLAlchemy pool_size, Prisma connection_limit); up to two or three for each core of the database, \
                  all instances together",
-                (size * 1.5).max(size + 2.0).ceil()
+                whole((size * 1.5).max(size + 2.0).ceil()),
+                size = whole(size)
             ),
             [3, 3, 3, 3, 2, 3, 2],
         ),

@@ -1,6 +1,6 @@
 //! A rate limit: 429 (RFC 6585) on any transport. A limit, not a bottleneck: somebody wants it so.
 
-use super::{Ruling, evidence, percent};
+use super::{Ruling, evidence, figure, percent, whole};
 use crate::case::Case;
 use crate::diagnosis::{Confidence, Finding};
 use crate::remedy::remedy;
@@ -40,12 +40,16 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
     let mut found = Vec::new();
     if is_told {
         let (share, served) = (percent(refused / all), (all - refused) / seconds);
-        let text =
-            format!("{refused:.0} answers were 429 ({share} of all); {served:.1} a second were let through");
+        let text = format!(
+            "{refused} answers were 429 ({share} of all); {served} a second were let through",
+            served = figure(served),
+            refused = whole(refused)
+        );
         found.push(evidence("http.codes", text));
     }
     if limited > 0.0 {
-        let text = format!("nginx says {limited:.0} times in its error log that it limits");
+        let text =
+            format!("nginx says {limited} times in its error log that it limits", limited = whole(limited));
         found.push(evidence("nginx.log.limited", text));
     }
     Ruling::Fires(Finding {

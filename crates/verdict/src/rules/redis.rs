@@ -1,6 +1,6 @@
 //! Redis: its one thread is full, it refuses clients, or it throws keys away for want of memory.
 
-use super::{Ruling, evidence, percent, unmeasured};
+use super::{Ruling, evidence, percent, unmeasured, whole};
 use crate::case::Case;
 use crate::diagnosis::{Confidence, Finding};
 use crate::remedy::remedy;
@@ -37,7 +37,11 @@ fn finding(title: &str, confidence: Confidence, onset_s: usize) -> Finding {
 fn refused(case: &Case<'_>) -> Option<Finding> {
     let rejected = case.total("redis.rejected").filter(|count| *count > 0.0)?;
     let limit = case.peak("redis.clients.limit").unwrap_or(0.0);
-    let text = format!("{rejected:.0} connections refused, for there may be {limit:.0} clients (maxclients)");
+    let text = format!(
+        "{rejected} connections refused, for there may be {limit} clients (maxclients)",
+        rejected = whole(rejected),
+        limit = whole(limit)
+    );
     Some(Finding {
         evidence: vec![evidence("redis.rejected", text)],
         remedies: vec![
@@ -56,7 +60,10 @@ fn full(case: &Case<'_>) -> Option<Finding> {
     let text = format!("its thread used {} of a core, from {} s on", percent(full.level), full.onset_s);
     let mut found = vec![evidence("redis.cpu", text)];
     if let Some(operations) = case.level("redis.operations") {
-        found.push(evidence("redis.operations", format!("{operations:.0} commands a second")));
+        found.push(evidence(
+            "redis.operations",
+            format!("{operations} commands a second", operations = whole(operations)),
+        ));
     }
     found.extend(case.told("` took ").map(|(at, text)| evidence("events", format!("{text} (at {at} s)"))));
     Some(Finding {
@@ -81,7 +88,7 @@ fn full(case: &Case<'_>) -> Option<Finding> {
 
 fn evicted(case: &Case<'_>) -> Option<Finding> {
     let evicted = case.total("redis.evicted").filter(|count| *count > 0.0)?;
-    let text = format!("{evicted:.0} keys evicted for want of memory (maxmemory)");
+    let text = format!("{evicted} keys evicted for want of memory (maxmemory)", evicted = whole(evicted));
     let title = "Redis evicted keys for want of memory.";
     Some(Finding {
         evidence: vec![evidence("redis.evicted", text)],

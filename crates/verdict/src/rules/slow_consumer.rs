@@ -1,6 +1,6 @@
 //! Slow consumers: what the target has sent stays in its send buffers, because clients do not read.
 
-use super::{Ruling, evidence, unmeasured};
+use super::{Ruling, evidence, size, unmeasured, whole};
 use crate::case::Case;
 use crate::diagnosis::{Confidence, Finding};
 use crate::remedy::remedy;
@@ -15,14 +15,15 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
     };
     let least = EACH * connections.max(1.0);
     let Some(full) = case.saturated("target.send_queue", least) else {
-        return Ruling::RuledOut(format!("{:.0} kB at most waited to be acknowledged", peak / 1e3));
+        return Ruling::RuledOut(format!("{} at most waited to be acknowledged", size(peak)));
     };
     let mut found = vec![evidence(
         "target.send_queue",
         format!(
-            "{:.1} MB waited for {connections:.0} connections, from {} s on",
-            full.level / 1e6,
-            full.onset_s
+            "{} waited for {connections} connections, from {} s on",
+            size(full.level),
+            full.onset_s,
+            connections = whole(connections)
         ),
     )];
     // The kernel's own word that it was the client's buffer, not the way to it.
@@ -30,7 +31,7 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
     if let Some(held) = held {
         found.push(evidence(
             "target.receiver_limited",
-            format!("{held:.0} connections were held up by clients that did not read"),
+            format!("{held} connections were held up by clients that did not read", held = whole(held)),
         ));
     }
     Ruling::Fires(Finding {

@@ -1,7 +1,7 @@
 //! One statement takes most of the database's time. It is the cause when the database is busy with it, or when ever
 //! more sessions run it at a time; a statement that merely is the service's main one is none.
 
-use super::{Ruling, evidence, percent, pool_small, unmeasured};
+use super::{Ruling, evidence, figure, percent, pool_small, unmeasured};
 use crate::case::Case;
 use crate::diagnosis::{Confidence, Finding};
 use crate::remedy::remedy;
@@ -26,7 +26,8 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
         .collect();
     let Some(full) = case.saturated_levels(&levels, BUSY) else {
         return Ruling::RuledOut(format!(
-            "{busy:.1} statements ran at a time on average, and the one on top took {} of their time",
+            "{} statements ran at a time on average, and the one on top took {} of their time",
+            figure(busy),
             percent(top)
         ));
     };
@@ -38,8 +39,8 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
         "postgres.time.top",
         format!("one statement took {} of the database's time, from {} s on", percent(top), full.onset_s),
     )];
-    let grown = full.before.map(|before| format!(" ({before:.1} before)")).unwrap_or_default();
-    found.push(evidence("postgres.time", format!("{:.1} statements ran at a time{grown}", full.level)));
+    let grown = full.before.map(|before| format!(" ({} before)", figure(before))).unwrap_or_default();
+    found.push(evidence("postgres.time", format!("{} statements ran at a time{grown}", figure(full.level))));
     found.extend(
         case.told("one statement takes").map(|(at, text)| evidence("events", format!("{text} (at {at} s)"))),
     );

@@ -2,7 +2,7 @@
 //! DNS;
 //! application servers have their own), while the first thread is idle.
 
-use super::{Ruling, evidence, percent, unmeasured};
+use super::{Ruling, evidence, percent, unmeasured, whole};
 use crate::case::Case;
 use crate::diagnosis::{Confidence, Finding};
 use crate::remedy::remedy;
@@ -37,7 +37,10 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
     let full = if is_machine_full { FULL.1 } else { FULL.0 };
     let Some(full) = case.saturated_levels(&others, full * cores.min(UV_THREADS)) else {
         let used = case.level("target.cpu.other_threads").unwrap_or(0.0);
-        return Ruling::RuledOut(format!("threads beside the first used {used:.2} of {cores:.0} cores"));
+        return Ruling::RuledOut(format!(
+            "threads beside the first used {used:.2} of {cores} cores",
+            cores = whole(cores)
+        ));
     };
     if main >= IDLE || full.level < PART * (full.level + main) {
         return Ruling::RuledOut(format!("the first thread was busy as well ({})", percent(main)));

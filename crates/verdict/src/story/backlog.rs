@@ -2,8 +2,9 @@
 //! because they come faster than they finish. How deep it is, how fast it was worked off, and since when it grew.
 
 use super::{GROWTH, LASTING, Symptom, SymptomKind, about, whole};
-use crate::series::{mean, measured, median, sum};
+use crate::series::{mean, measured, median, most, sum};
 use crate::timeline::Timeline;
+use sonagi_measure::figures::figure;
 use sonagi_measure::summary::Summary;
 use std::ops::Range;
 
@@ -41,11 +42,11 @@ fn copies(timeline: &Timeline, summary: &Summary) -> Option<Symptom> {
     }
     let most = format!("capacity about {} copies/s, exceeded from second {onset_s}", about(capacity));
     if !is_cut {
-        let depth = about(peak / capacity);
+        let depth = about(awaited(timeline, peak, peak_s) / capacity);
         let text = format!("copies piled up to {}, about {depth} s of backlog; {most}", whole(peak));
         return Some(Symptom::new(SymptomKind::Backlog, onset_s, text));
     }
-    let depth = left / end;
+    let depth = awaited(timeline, left, timeline.len()) / worked_off(timeline, &arrived).max(end);
     let text = format!(
         "copies were still arriving at {}/s when the drain ended; about {} s of backlog; {most}",
         about(end),
@@ -75,6 +76,26 @@ fn rate_at_end(timeline: &Timeline, rates: &[f64]) -> f64 {
     whole.take(END).map(|(rate, _)| *rate).fold(0.0, f64::max)
 }
 
+/// The rate at which the backlog is worked off: the highest since the last copy was asked for. It falls as receivers
+/// leave, whatever the target can do; 0: the drain has no whole second.
+fn worked_off(timeline: &Timeline, rates: &[f64]) -> f64 {
+    let owed = timeline.rate("delivery.owed");
+    let drain = owed.iter().rposition(|owed| *owed > 0.0).map_or(0, |last| last + 1);
+    let whole = rates.iter().zip(timeline.spans()).skip(drain).filter(|(_, span)| **span >= WHOLE_S);
+    whole.map(|(rate, _)| *rate).fold(0.0, f64::max)
+}
+
+/// Of copies that have not arrived by a second, those that somebody still awaits. The ledger keeps what was owed to
+/// receivers who have left since, to its end; but where copies arrive in order, nothing waits that was sent before
+/// those which arrive now.
+fn awaited(timeline: &Timeline, missing: f64, by: usize) -> f64 {
+    let age = timeline.quantile("delivery.latency", 0.95);
+    let recent = by.saturating_sub(END)..by;
+    let Some(age_ms) = most(&age, recent) else { return missing };
+    let since = by.saturating_sub((age_ms / 1e3).ceil() as usize);
+    missing.min(sum(&timeline.rate("delivery.owed"), since..by))
+}
+
 /// The second in which the demand passed what the target can do: the pile grew from there to its peak.
 fn exceeded(level: &[Option<f64>], peak_s: usize, peak: f64) -> usize {
     let is_little = |level: &Option<f64>| level.is_none_or(|level| level <= LITTLE * peak);
@@ -94,7 +115,7 @@ fn users(timeline: &Timeline) -> Option<Symptom> {
         (mean_of("arrivals.started"), mean_of("users.completed") + mean_of("users.failed"));
     let mut text = format!("users in flight grew from {} to {}", whole(from), whole(to));
     if came > 0.0 {
-        text += &format!(": {came:.1} a second came and {finished:.1} finished");
+        text += &format!(": {} a second came and {} finished", figure(came), figure(finished));
     }
     Some(Symptom::new(SymptomKind::Backlog, onset_s, text))
 }

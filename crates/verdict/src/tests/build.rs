@@ -7,7 +7,8 @@ use serde_json::{Value as Json, json};
 use sonagi_measure::frame::{Buckets, Frame, Name, Value};
 use sonagi_measure::ledger::Counts;
 use sonagi_measure::metrics::{Kind, MetricStore, TagSet};
-use sonagi_measure::summary::{Delivery, ErrorSummary, Summary};
+use sonagi_measure::outcome::OperationKind;
+use sonagi_measure::summary::{Delivery, ErrorSummary, OperationSummary, Quantiles, Summary};
 use sonagi_measure::totals::{Header, Totals};
 
 /// A run under construction.
@@ -69,6 +70,11 @@ impl Made {
         self.tagged_count(metric, &[], of)
     }
 
+    /// A counter that was read each second and never grew.
+    pub(crate) fn never(self, metric: &str) -> Made {
+        self.add(metric, &[], Kind::Counter, |_| Some(Value::Counter(0.0)))
+    }
+
     /// A counter's increases, of a series with tags.
     pub(crate) fn tagged_count(self, metric: &str, tags: &[(&str, &str)], of: impl Fn(u32) -> f64) -> Made {
         self.add(metric, tags, Kind::Counter, |second| {
@@ -88,6 +94,34 @@ impl Made {
             buckets.add(of(second), 20);
             Some(Value::Trend(buckets))
         })
+    }
+
+    /// An operation that connects, each second in these times (ms), each with how often.
+    pub(crate) fn connects(mut self, times: &[(f64, u64)]) -> Made {
+        let all: Vec<f64> = times.iter().flat_map(|(ms, often)| vec![*ms; *often as usize]).collect();
+        let p99 = all.iter().copied().fold(0.0, f64::max);
+        let response_ms = Quantiles { count: all.len() as u64, p99, ..Quantiles::default() };
+        let (name, kind) = ("connect".to_owned(), OperationKind::SocketioConnect);
+        let operation = OperationSummary {
+            name,
+            kind,
+            count: all.len() as u64,
+            failed: 0,
+            rate_per_s: 1.0,
+            service_ms: response_ms.clone(),
+            response_ms,
+            first_byte_ms: None,
+        };
+        let kind = OperationSummary { name: operation.kind.name().to_owned(), ..operation.clone() };
+        self.summary.operations.push(operation);
+        self.summary.kinds.push(kind);
+        let tags = [("operation", "connect")];
+        let trend = |_| {
+            let mut buckets = Buckets::default();
+            times.iter().for_each(|(ms, often)| buckets.add(*ms, *often));
+            Some(Value::Trend(buckets))
+        };
+        self.add("service_time", &tags, Kind::Trend, trend).add("response_time", &tags, Kind::Trend, trend)
     }
 
     /// Twenty deliveries a second, of which two take this long (ms) and the others one.
@@ -155,5 +189,6 @@ fn sentences(diagnosis: &Diagnosis) -> impl Iterator<Item = &str> {
         let remedies = finding.remedies.iter().map(|remedy| remedy.text.as_str());
         evidence.chain(remedies).chain([finding.title.as_str()])
     });
-    symptoms.chain(ruled_out).chain(changed).chain(findings)
+    let doubts = diagnosis.doubts.iter().map(|doubt| doubt.text.as_str());
+    symptoms.chain(ruled_out).chain(changed).chain(findings).chain(doubts)
 }

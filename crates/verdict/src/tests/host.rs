@@ -23,6 +23,25 @@ fn idle(made: Made) -> Made {
         .gauge("target.cpu.other_threads", |_| 0.05)
 }
 
+/// One way, whatever says them: `crates/measure/src/figures.rs`.
+#[test]
+fn figures_have_thousands_separated_and_bytes_their_house_units() {
+    let full = idle(slow())
+        .gauge("target.open_files", |_| 12_000.0)
+        .gauge("target.open_files.limit", |_| 12_000.0)
+        .gauge("target.send_queue", from_8(0.0, 48e6))
+        .gauge("target.connections", |_| 1_200.0)
+        .gauge("target.memory", |_| 2_147e6)
+        .diagnosis();
+    let said: Vec<&str> = full.findings.iter().map(|finding| finding.title.as_str()).collect();
+    assert_eq!(said[0], "The target may open 12,000 files and connections, and had them open.");
+    assert_eq!(full.findings[0].evidence[0].text, "12,000 of 12,000 open, full from 0 s on");
+    let consumer = full.findings.iter().find(|finding| finding.id == "slow_consumer").unwrap();
+    assert_eq!(consumer.evidence[0].text, "48.0 MB waited for 1,200 connections, from 8 s on");
+    let memory = full.ruled_out.iter().find(|rule| rule.id == "memory").unwrap();
+    assert_eq!(memory.why, "nothing was killed or swapped; the target used 2.15 GB at most");
+}
+
 #[test]
 fn a_quota_is_named_although_everything_looks_idle() {
     let made = idle(slow()).gauge("target.quota", |_| 0.3);
@@ -129,6 +148,46 @@ fn files_at_their_limit_are_named_with_the_limit() {
         found.findings[0].remedies[0].text.contains("LimitNOFILE=65536"),
         "{:?}",
         found.findings[0].remedies
+    );
+}
+
+/// Of a target that nobody can look into, whose kernel drops what its queue has no room for.
+#[test]
+fn connects_that_take_whole_seconds_are_syns_that_were_dropped() {
+    let connecting = |times: &[(f64, u64)]| Made::of(24).connects(times);
+    let stepped = || connecting(&[(12.0, 18), (1_015.0, 2), (2_050.0, 1), (3_030.0, 1)]);
+    let found = stepped().diagnosis();
+    assert_eq!(found.findings[0].id, "syn_retries", "{:?}", found.findings);
+    assert_eq!(found.findings[0].evidence[0].text, "96 of 528 connects took whole seconds: 1 s, 2 s, 3 s");
+    assert_eq!(found.findings[0].evidence.len(), 1);
+    let before = stepped().never("host.tcp.listen_overflows").diagnosis();
+    let said = "no accept queue of the target's machine overflowed: what stands before it dropped them";
+    assert_eq!(before.findings[0].evidence[1].text, said);
+    let silent = |made: Made, why: &str| {
+        let found = made.diagnosis();
+        assert!(!found.story.is_calm());
+        let ruled_out = found.ruled_out.iter().find(|rule| rule.id == "syn_retries");
+        assert_eq!(ruled_out.map(|rule| rule.why.as_str()), Some(why), "{:?}", found.findings);
+        found
+    };
+    let grown = stepped().count("host.tcp.listen_overflows", |_| 2.0).gauge("target.accept_queue", |_| 3.0);
+    let found = silent(grown, "SYNs were dropped because an accept queue overflowed");
+    let told = &found.findings[0].evidence.last().unwrap().text;
+    assert_eq!((found.findings[0].id, told.starts_with("96 of 528 connects")), ("accept_queue", true));
+    let lossy = stepped()
+        .count("host.tcp.sent", |_| 1_000.0)
+        .count("host.tcp.retransmitted", |_| 30.0)
+        .count("host.softnet.dropped", |_| 0.0);
+    let found = silent(lossy, "SYNs were lost as other segments were");
+    assert_eq!(found.findings[0].id, "network");
+    // A target that is merely slow takes any time, and one that always takes a second has its own reason.
+    let spread =
+        [(12.0, 12), (930.0, 1), (1_260.0, 1), (1_480.0, 1), (1_700.0, 1), (2_050.0, 1), (2_600.0, 1)];
+    silent(connecting(&spread), "connects did not come in steps of whole seconds");
+    silent(connecting(&[(1_015.0, 20)]), "connects did not come in steps of whole seconds");
+    silent(
+        Made::of(24).latency(from_8(20.0, 600.0)).connects(&[(12.0, 20)]),
+        "connects did not come in steps of whole seconds",
     );
 }
 
