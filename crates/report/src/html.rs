@@ -13,6 +13,7 @@ use sonagi_measure::folder::ReadError;
 use sonagi_measure::frame::Frames;
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 /// The built page.
 const PAGE: &str = include_str!("../../../web/dist/page.html");
@@ -30,7 +31,7 @@ pub fn lines(folder: &Path, id: &str, languages: &Languages) -> Result<Vec<Line>
     let mut frames = Frames::default();
     let mut rest = Vec::new();
     reader.advance(&mut |line| match line {
-        Line::Frame(frame) => frames.push(frame),
+        Line::Frame(frame) => frames.push(Arc::unwrap_or_clone(frame)),
         line => rest.push(line),
     })?;
     if !matches!(rest.last(), Some(Line::End(_))) {
@@ -44,7 +45,7 @@ pub fn lines(folder: &Path, id: &str, languages: &Languages) -> Result<Vec<Line>
         head["merged"] = json!(frames.width());
     }
     let mut lines = vec![head];
-    lines.extend(frames.into_frames().into_iter().map(Line::Frame));
+    lines.extend(frames.into_frames().into_iter().map(|frame| Line::Frame(Arc::new(frame))));
     lines.extend(rest);
     Ok(lines)
 }

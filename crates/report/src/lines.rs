@@ -15,6 +15,7 @@ use sonagi_measure::summary::{Naming, Summary};
 use sonagi_measure::totals::Header;
 use sonagi_verdict::Investigation;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The version of the lines.
 pub const SCHEMA: u64 = 1;
@@ -47,7 +48,7 @@ pub enum Line {
     /// First of all: what does not change.
     Head(Value),
     /// A second, or several.
-    Frame(Frame),
+    Frame(Arc<Frame>),
     /// Something happened.
     Event(Value),
     /// The run so far; each replaces the one before.
@@ -146,9 +147,10 @@ impl LineReader {
         let state = self.follower.state();
         while let Some(snapshot) = self.follower.second() {
             self.events_until(snapshot.at, tell);
-            let frame = self.framer.frame(&snapshot);
-            self.investigation.frame(frame.clone());
-            tell(Line::Frame(frame));
+            let frame = Arc::new(self.framer.frame(&snapshot));
+            tell(Line::Frame(Arc::clone(&frame)));
+            // A live page has written its line down and needs it no more: nothing is copied.
+            self.investigation.frame(Arc::unwrap_or_clone(frame));
         }
         if state != RunState::Running {
             self.events_until(At(i64::MAX), tell);

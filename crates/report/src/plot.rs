@@ -33,7 +33,7 @@ pub fn of(lines: &[Line], style: Style) -> Option<String> {
     let frames: Vec<&Frame> = lines
         .iter()
         .filter_map(|line| match line {
-            Line::Frame(frame) => Some(frame),
+            Line::Frame(frame) => Some(&**frame),
             _ => None,
         })
         .collect();
@@ -176,13 +176,8 @@ mod tests {
             values.iter().for_each(|value| buckets.add(*value, 1));
             let names = if *second == 0 { vec![(0, name.clone())] } else { vec![] };
             let at = (*second + 1) as f64;
-            Line::Frame(Frame {
-                s: *second,
-                at,
-                span: 1.0,
-                names,
-                values: [(0, Value::Trend(buckets))].into(),
-            })
+            let values = [(0, Value::Trend(buckets))].into();
+            Line::Frame(Frame { s: *second, at, span: 1.0, names, values }.into())
         };
         values.iter().map(frame).collect()
     }

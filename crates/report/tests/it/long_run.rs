@@ -47,7 +47,7 @@ fn write(folder: &Path) {
 }
 
 fn frames(lines: &[Line]) -> Vec<Frame> {
-    let frame = |line: &Line| if let Line::Frame(frame) = line { Some(frame.clone()) } else { None };
+    let frame = |line: &Line| if let Line::Frame(frame) = line { Some(Frame::clone(frame)) } else { None };
     lines.iter().filter_map(frame).collect()
 }
 

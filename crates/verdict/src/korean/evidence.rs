@@ -14,9 +14,10 @@ pub(super) const ENTRIES: &[Entry] = &[
         "받아들여지기를 기다린 연결 최대 {1}개, backlog는 {2}",
     ),
     (
-        "{} users were active, but {} sessions a second of {} ms each are those of {}: events were lost, or are counted \
-         wrong",
-        "활성 사용자는 {1}명인데, 초당 세션 {2}개에 길이 {3} ms면 {4}명이어야 합니다. 이벤트가 유실되었거나 잘못 세었습니다",
+        "{} users were active, but {} sessions a second of {} ms each are those of {}: events were lost, or are \
+         counted wrong",
+        "활성 사용자는 {1}명인데, 초당 세션 {2}개에 길이 {3} ms면 {4}명이어야 합니다. \
+         이벤트가 유실되었거나 잘못 세었습니다",
     ),
     ("{} of {} connects took whole seconds: {}", "연결 {2}건 중 {1}건이 정확히 몇 초씩 걸림: {3}"),
     (

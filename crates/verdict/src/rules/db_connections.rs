@@ -26,7 +26,7 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
     }
     let (share, limit) = (share.unwrap_or(1.0), case.peak("postgres.connections.limit"));
     let most_used = case.peak("postgres.connections").unwrap_or(0.0);
-    let limited = limit.map_or_else(|| "its".to_owned(), |limit| format!("{limit}", limit = whole(limit)));
+    let limited = limit.map_or_else(|| "its".to_owned(), whole);
     if share < FULL.0 && refused == 0.0 {
         return Ruling::RuledOut(format!(
             "{most_used} of {limited} connections were used at most",

@@ -11,6 +11,8 @@ const RETRANSMITTED: f64 = 0.01;
 
 /// The way takes long if it takes this much (ms), and this share of the answers' time.
 const FAR: (f64, f64) = (5.0, 0.5);
+/// Who answers needs a round trip at least, give or take how that is measured: what takes less was only sent.
+const ANSWERED: f64 = 0.8;
 
 pub(super) fn judge(case: &Case<'_>) -> Ruling {
     if let Some(finding) = far(case) {
@@ -67,7 +69,7 @@ pub(super) fn is_lossy(case: &Case<'_>) -> bool {
 fn far(case: &Case<'_>) -> Option<Finding> {
     let trip = case.level("target.round_trip").filter(|trip| *trip >= FAR.0)?;
     let answers = mean(&case.timeline.quantile("response_time", 0.5), case.story.trouble())?;
-    (trip >= FAR.1 * answers).then(|| Finding {
+    (trip >= FAR.1 * answers && answers >= ANSWERED * trip).then(|| Finding {
         id: "network",
         title: "The way to the target took most of the time.".to_owned(),
         confidence: Confidence::Likely,

@@ -244,4 +244,7 @@ fn a_way_that_takes_as_long_as_the_answers_is_the_network() {
     let far = |ms| Made::of(20).latency(|_| 210.0).gauge("target.round_trip", move |_| ms);
     assert_eq!(far(180.0).cause(), Some("network"));
     assert_eq!(far(8.0).cause(), None);
+    // Messages that nobody answers take no time: they say nothing of the way.
+    let sent = |ms| Made::of(20).latency(|_| 0.1).delivered(400.0).gauge("target.round_trip", move |_| ms);
+    assert_eq!(sent(6.0).cause(), None);
 }

@@ -5,7 +5,7 @@ use crate::probe::Unread;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use percent_encoding::percent_decode_str;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use ureq::{Agent, Error};
@@ -21,7 +21,8 @@ const TOKEN_HINT: &str =
 
 /// A page, and how it is fetched.
 pub(super) struct Page {
-    agent: Agent,
+    /// Made for the first look: whoever only judges an address needs none.
+    agent: OnceLock<Agent>,
     /// Without user and password.
     url: Url,
     authorization: Option<String>,
@@ -48,8 +49,7 @@ impl Page {
         // These fail only for addresses without a host.
         let _ = (url.set_username(""), url.set_password(None));
         url.set_fragment(None);
-        let agent = agent(url.scheme() == "https");
-        Ok(Page { agent, url, authorization, bears_token: false })
+        Ok(Page { agent: OnceLock::new(), url, authorization, bears_token: false })
     }
 
     /// With a token in place of a user and password.
@@ -85,7 +85,8 @@ impl Page {
         if query.is_some() {
             url.set_query(query);
         }
-        let mut request = self.agent.get(url.as_str()).header("accept", accept);
+        let agent = self.agent.get_or_init(|| agent(self.url.scheme() == "https"));
+        let mut request = agent.get(url.as_str()).header("accept", accept);
         if let Some(authorization) = &self.authorization {
             request = request.header("authorization", authorization);
         }
@@ -110,12 +111,20 @@ fn agent(is_encrypted: bool) -> Agent {
     if !is_encrypted {
         return config.build().into();
     }
-    let found = rustls_native_certs::load_native_certs().certs;
-    let roots: Vec<_> = found.iter().map(|one| Certificate::from_der(one).to_owned()).collect();
     let tls = TlsConfig::builder()
-        .root_certs(RootCerts::Specific(Arc::new(roots)))
+        .root_certs(RootCerts::Specific(roots()))
         .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()));
     config.tls_config(tls.build()).build().into()
+}
+
+/// The certificates that this system trusts, read once for all pages: there are hundreds.
+fn roots() -> Arc<Vec<Certificate<'static>>> {
+    static ROOTS: OnceLock<Arc<Vec<Certificate<'static>>>> = OnceLock::new();
+    let load = || {
+        let found = rustls_native_certs::load_native_certs().certs;
+        Arc::new(found.iter().map(|one| Certificate::from_der(one).to_owned()).collect())
+    };
+    Arc::clone(ROOTS.get_or_init(load))
 }
 
 /// The reason in our words: the library's may hold the address.
@@ -139,5 +148,18 @@ fn unread(error: Error) -> Unread {
         },
         Error::TooManyRedirects | Error::RedirectFailed => Unread::because("it redirects without end"),
         _ => Unread::because("what it answers is not HTTP"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_that_is_only_judged_loads_no_certificates_and_pages_share_them() {
+        let page = Page::at("https://127.0.0.1:1/metrics").unwrap();
+        assert!(page.agent.get().is_none());
+        assert!(page.fetch("*/*").is_err(), "nothing listens there");
+        assert!(page.agent.get().is_some() && Arc::ptr_eq(&roots(), &roots()));
     }
 }

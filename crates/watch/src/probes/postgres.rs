@@ -164,8 +164,10 @@ impl Postgres {
                 });
                 let opened = opened.map_err(|error| unread(&error, config))?;
                 if opened.version < OLDEST {
+                    // 90500 is 9.5: none that is older than the oldest has a number of one part.
+                    let (major, minor) = (opened.version / 10_000, opened.version / 100 % 100);
                     let why =
-                        format!("it is of version {}, and says what is needed from 9.6 on", opened.version);
+                        format!("it is of version {major}.{minor}, and says what is needed from 9.6 on");
                     return Err(Unread::because(why).hint("update PostgreSQL"));
                 }
                 statements.begin(&opened.client, opened.version).await;

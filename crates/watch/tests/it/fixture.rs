@@ -1,18 +1,28 @@
 //! A machine that is a table of files.
 
 use sonagi_watch::machine::{Machine, Units};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::{Arc, Mutex};
 
-/// The files of a machine, by path; folders are what stands before a slash.
+/// The files of a machine, by path; folders are what stands before a slash. What is refused may not be read.
 #[derive(Clone, Default)]
-pub(crate) struct Files(Arc<Mutex<BTreeMap<String, String>>>);
+pub(crate) struct Files(Arc<Mutex<BTreeMap<String, String>>>, Arc<Mutex<BTreeSet<String>>>);
 
 impl Files {
     /// Puts a file there, or another one in its place.
     pub(crate) fn put(&self, path: &str, text: &str) {
         self.0.lock().unwrap().insert(path.to_owned(), text.to_owned());
+    }
+
+    /// Makes a file or folder one of another user.
+    pub(crate) fn refuse(&self, path: &str) {
+        self.1.lock().unwrap().insert(path.to_owned());
+    }
+
+    fn asked(&self, path: &str) -> io::Result<()> {
+        let is_refused = self.1.lock().unwrap().contains(path);
+        if is_refused { Err(io::ErrorKind::PermissionDenied.into()) } else { Ok(()) }
     }
 
     /// Takes away a file, or a folder with all that is in it.
@@ -36,11 +46,13 @@ impl Files {
 
 impl Machine for Files {
     fn read(&mut self, path: &str) -> io::Result<Vec<u8>> {
+        self.asked(path)?;
         let files = self.0.lock().unwrap();
         files.get(path).map(|text| text.clone().into_bytes()).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
     fn list(&mut self, path: &str) -> io::Result<Vec<String>> {
+        self.asked(path)?;
         let (folder, files) = (format!("{path}/"), self.0.lock().unwrap());
         let within = files.keys().filter_map(|known| known.strip_prefix(&folder));
         let mut names: Vec<String> =

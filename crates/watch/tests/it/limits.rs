@@ -86,6 +86,24 @@ fn what_a_machine_does_not_say_is_told_once_and_is_no_value() {
     assert_eq!(watching.seen.get("target.memory"), Some(500.0 * 4_096.0));
 }
 
+/// What a process of another user does not show: its files and limits. The rest of it is seen.
+#[test]
+fn what_may_not_be_read_is_told_once_with_what_helps_and_is_no_value() {
+    let files = machine(V2_MOUNTS, "0::/\n");
+    files.refuse("/proc/7/fd");
+    let mut watching = Watching::start(on_machine(files, Target::Pid(7)));
+    watching.until("a second look", |seen| seen.get("target.cpu").is_some());
+    let notes: Vec<_> =
+        watching.seen.notes.iter().filter(|note| note.text.contains("open files are not measured")).collect();
+    assert_eq!(notes.len(), 1, "{}", watching.seen.told());
+    assert!(notes[0].text.contains("process 7 (service): permission denied"), "{}", notes[0].text);
+    assert_eq!(notes[0].hint.as_deref(), Some("run as the user of the target, or as root"));
+    for metric in ["target.open_files", "target.open_files.limit"] {
+        assert_eq!(watching.seen.get(metric), None, "{metric}");
+    }
+    assert_eq!(watching.seen.get("target.memory"), Some(500.0 * 4_096.0));
+}
+
 #[test]
 fn a_process_that_ends_and_one_that_begins_are_told() {
     let files = machine(V2_MOUNTS, "0::/\n");

@@ -9,6 +9,7 @@ mod nginx;
 mod node;
 mod pages;
 mod postgres;
+mod postgres_old;
 mod processes;
 mod redis;
 mod relay;

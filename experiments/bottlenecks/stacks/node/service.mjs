@@ -1,7 +1,7 @@
 // A chat-like service on Node: logins, lists from PostgreSQL, sessions in Redis, rooms over Socket.IO. Its environment sets every size
 // that a bottleneck can be planted in; what is not set is healthy.
 import { createServer } from 'node:http';
-import { pbkdf2, pbkdf2Sync, randomBytes } from 'node:crypto';
+import { createHash, pbkdf2, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
@@ -110,10 +110,25 @@ const server = createServer(async (request, response) => {
   }
 });
 
-new Server(server, { transports: ['websocket'] }).on('connection', (socket) => {
+const namespace = new Server(server, { transports: ['websocket'] }).on('connection', (socket) => {
   socket.on('join', (room, done) => (socket.join(room), done({ ok: true })));
-  socket.on('say', (room, text) => socket.nsp.to(room).emit('said', text));
+  // Through Redis, as instances of a service tell one another; this is the only one.
+  socket.on('say', (room, text) => (redis ? redis.publish('said', JSON.stringify([room, text])) : said(socket.nsp, room, text)));
 });
+
+/** A copy for each member: the same for all, or made for its receiver, with a digest of whom it knows of all that are there. */
+function said(namespace, room, text) {
+  if (process.env.COPIES !== 'each its own') return namespace.to(room).emit('said', text);
+  for (const id of namespace.adapter.rooms.get(room) ?? []) {
+    const members = Array.from({ length: 1_000 }, (_, member) => ({ member, name: `member ${member}`, isKnown: id.charCodeAt(member % 20) % 2 }));
+    namespace.sockets.get(id)?.emit('said', text, createHash('sha1').update(JSON.stringify(members)).digest('hex'));
+  }
+}
+
+if (redis) {
+  const ears = await connected(redis.duplicate());
+  await ears.subscribe('said', (message) => said(namespace, ...JSON.parse(message)));
+}
 
 if (blockMs > 0) {
   setInterval(() => {
