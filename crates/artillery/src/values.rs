@@ -40,7 +40,7 @@ pub(crate) struct Values {
     own: Vec<(String, Value)>,
     /// The row it has of each payload.
     rows: Box<[u32]>,
-    uuid: Option<Box<str>>,
+    seldom: Option<Box<Seldom>>,
     pub(crate) loops: Vec<LoopValues>,
     /// Where its next stamped message goes.
     pub(crate) room: Option<Arc<Room>>,
@@ -51,6 +51,12 @@ pub(crate) struct Values {
     /// A subscription is being taken that does not resume: `$cursor` is nothing to it.
     pub(crate) hides_cursor: bool,
     stamp: Option<Stamp>,
+}
+
+/// What few users ever have.
+#[derive(Default)]
+struct Seldom {
+    uuid: Option<Box<str>>,
     /// A variable that had no value since this was asked last.
     unset: Option<Box<str>>,
 }
@@ -96,14 +102,13 @@ impl Values {
             rng,
             own: Vec::new(),
             rows: Box::default(),
-            uuid: None,
+            seldom: None,
             loops: Vec::new(),
             room: None,
             acquaintance: None,
             cursor: None,
             hides_cursor: false,
             stamp: None,
-            unset: None,
         }
     }
 
@@ -380,7 +385,8 @@ impl Values {
     fn uuid(&mut self) -> String {
         let rng = &mut self.rng;
         // From the run's seed.
-        let uuid = self.uuid.get_or_insert_with(|| crate::fake::uuid_of(rng.u128(..)).into());
+        let seldom = self.seldom.get_or_insert_default();
+        let uuid = seldom.uuid.get_or_insert_with(|| crate::fake::uuid_of(rng.u128(..)).into());
         uuid.to_string()
     }
 }

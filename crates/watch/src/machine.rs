@@ -8,8 +8,10 @@ pub use local::Local;
 pub use shell::{SSH, Shell};
 
 use procfs_core::{ExplicitSystemInfo, FromRead, FromReadSI};
+use std::collections::HashSet;
 use std::io;
 use std::net::IpAddr;
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 /// The files of a machine that runs Linux.
@@ -66,14 +68,20 @@ pub trait Machine: Send {
     /// As the machine says.
     fn list(&mut self, path: &str) -> io::Result<Vec<String>>;
 
-    /// The targets of all symbolic links in a folder; those that cannot be read are left out.
+    /// Tells the targets of all symbolic links in a folder until one is enough; those that cannot be read are left out.
+    /// One at a time, as those of a process with ten thousand open files would fill a megabyte.
     ///
     /// # Errors
     /// As the machine says.
-    fn links(&mut self, path: &str) -> io::Result<Vec<String>>;
+    fn links(&mut self, path: &str, tell: &mut dyn FnMut(&str) -> ControlFlow<()>) -> io::Result<()>;
 
-    /// Sockets of the network whose files are at `net`, as the kernel tells them. None: it cannot be asked.
-    fn sockets(&mut self, _net: &str, _asked: Sockets) -> Option<io::Result<Vec<Socket>>> {
+    /// Tells the sockets of the network whose files are at `net`, as the kernel does. None: it cannot be asked.
+    fn sockets(
+        &mut self,
+        _net: &str,
+        _asked: Sockets,
+        _tell: &mut dyn FnMut(Socket),
+    ) -> Option<io::Result<()>> {
         None
     }
 
@@ -95,6 +103,8 @@ pub enum Sockets {
 /// A TCP socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Socket {
+    /// By which links of the processes that hold it name it.
+    pub inode: u64,
     /// Bytes that wait to be read; of a socket that listens, connections that wait to be accepted.
     pub waiting_in: u32,
     /// Bytes that were not acknowledged yet; of a socket that listens, how many connections may wait.
@@ -170,6 +180,21 @@ pub(crate) fn parsed_there<T: FromReadSI>(machine: &mut dyn Machine, path: &str)
 
 fn malformed(path: &str, error: impl std::fmt::Display) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("{path} is not as we know it: {error}"))
+}
+
+/// The inodes of the sockets among a folder's links: those that a process holds.
+pub(crate) fn held_sockets(machine: &mut dyn Machine, path: &str) -> io::Result<HashSet<u64>> {
+    let mut held = HashSet::new();
+    machine.links(path, &mut |link| {
+        held.extend(inode(link));
+        ControlFlow::Continue(())
+    })?;
+    Ok(held)
+}
+
+/// The inode of a socket that a link leads to.
+pub(crate) fn inode(link: &str) -> Option<u64> {
+    link.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
 }
 
 /// A file as text.

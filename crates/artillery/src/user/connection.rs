@@ -35,7 +35,7 @@ impl User {
         if let Some(mut client) = self.client.take() {
             client.close();
         }
-        self.spare_clients.clear();
+        self.spare_clients = None;
         self.depart();
     }
 

@@ -237,7 +237,7 @@ impl User {
             tokio::task::yield_now().await;
             self.take_up();
         }
-        let over = self.cut_at.is_some_and(|cut| self.now() >= cut);
+        let over = self.now() >= self.cut_at;
         if self.shard.is_stopping() || over { Err(Halt::Stopped) } else { Ok(()) }
     }
 
@@ -285,7 +285,7 @@ impl User {
         let phase = match pace.phase {
             Some(phase) => phase.as_nanos() as i64,
             None => {
-                let left = self.cut_at.map_or(i64::MAX, |cut| cut.since(self.due) - LAST_ITERATION_NS);
+                let left = self.cut_at.since(self.due) - LAST_ITERATION_NS;
                 let most = (pace.every.as_nanos() as i64).min(left);
                 if most > 0 { self.values.rng.i64(0..most) } else { 0 }
             }
@@ -324,7 +324,7 @@ impl User {
     /// When the last turn of a loop without end is over; None: it has another. A closed model's user leaves it when its
     /// time is over, and not before: the population is what the plan says to the end.
     fn last_turn_until(&self, turns: &Turns<'_>) -> Option<At> {
-        let until = self.cut_at?.plus(-LAST_ITERATION_NS);
+        let until = self.cut_at.plus(-LAST_ITERATION_NS);
         let due =
             turns.of.pace.map_or(self.now(), |pace| turns.origin.plus(multiple(pace.every, turns.begun)));
         (due >= until).then_some(until)

@@ -155,7 +155,7 @@ impl User {
             false => {
                 set = self.values.all();
                 set.retain(|name, _| !known.has_lost(name));
-                let name = &self.shard.plan().scenarios[self.scenario].name;
+                let name = &self.shard.plan().scenarios[usize::from(self.scenario)].name;
                 extra.insert("scenario".to_owned(), json!({ "name": name }));
                 if !known.lost.is_empty() {
                     // Each process begins with what all users have.

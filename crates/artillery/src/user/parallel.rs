@@ -15,13 +15,10 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use super::{Halt, User, Waited};
+use super::{Halt, NEVER, User, Waited};
 use crate::plan::{Parallel, Step};
 use crate::values::Values;
 use sonagi_transport::http::Jar;
-
-/// When the steps of a user's branches are over at the latest: their own limits come first.
-const NEVER: At = At(i64::MAX / 2);
 
 /// Where a user split into branches.
 pub(crate) struct Fork {
@@ -84,6 +81,7 @@ impl User {
             branches.running.push(branch);
         }
         self.is_split = true;
+        // Their own limits come first.
         let waited = self.wait(NEVER, |user, cx| branches.poll(user, cx)).await;
         self.is_split = false;
         self.due = branches.due;
@@ -100,7 +98,7 @@ impl User {
         branch.fork = Some(Rc::clone(fork));
         branch.cut_at = self.cut_at;
         branch.scenario = self.scenario;
-        branch.client = self.client.take().or_else(|| self.spare_clients.pop().map(Box::new));
+        branch.client = self.client.take().or_else(|| self.spare_clients.as_mut()?.0.pop().map(Box::new));
         Box::pin(async move {
             branch.take_up();
             let walked = branch.walk(steps).await;
@@ -115,7 +113,7 @@ impl User {
         let Some(client) = branch.client.take() else { return };
         match &self.client {
             None => self.client = Some(client),
-            Some(_) => self.spare_clients.push(*client),
+            Some(_) => self.spare_clients.get_or_insert_default().0.push(*client),
         }
     }
 

@@ -27,10 +27,10 @@ impl User {
     pub(super) async fn connect_websocket(&mut self, step: &WebsocketConnect) -> Result<(), Halt> {
         self.replace_connection().await;
         let directed = match &step.function {
-            Some(function) => Some(Box::pin(self.directed(step, function)).await?),
+            Some(function) => Some(Box::new(Box::pin(self.directed(step, function)).await?)),
             None => None,
         };
-        let step = directed.as_ref().unwrap_or(step);
+        let step = directed.as_deref().unwrap_or(step);
         let begun = self.begin(step.operation);
         let request = self.websocket_request(step);
         let request = self.prepared(begun, request)?;

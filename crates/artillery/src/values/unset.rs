@@ -26,8 +26,9 @@ impl Values {
             return false;
         }
         let is_nothing = self.resolved(keys).is_ok_and(|keys| self.at(variable, &keys).is_err());
-        if is_nothing && !is_known && self.unset.is_none() {
-            self.unset = Some(variable.as_str().into());
+        if is_nothing && !is_known {
+            let seldom = self.seldom.get_or_insert_default();
+            seldom.unset.get_or_insert_with(|| variable.as_str().into());
         }
         is_nothing
     }
@@ -77,7 +78,7 @@ impl Values {
 
     /// A variable that had no value since this was asked last.
     pub(crate) fn take_unset(&mut self) -> Option<Box<str>> {
-        self.unset.take()
+        self.seldom.as_mut()?.unset.take()
     }
 
     /// Whether a variable has a value that holds.

@@ -13,9 +13,13 @@ use sonagi_wire::http1::Headers;
 /// Limit on a user's cookies; the oldest makes room.
 const MAX_COOKIES: usize = 200;
 
-/// A user's cookies, from responses and from its script, the oldest first.
+/// A user's cookies, from responses and from its script. A pointer, as most users have none.
 #[derive(Debug, Default)]
-pub struct Jar(Vec<Cookie>);
+pub struct Jar(Option<Box<Cookies>>);
+
+/// The oldest first.
+#[derive(Debug, Default)]
+struct Cookies(Vec<Cookie>);
 
 #[derive(Debug)]
 struct Cookie {
@@ -67,13 +71,11 @@ impl Jar {
 
     /// Names and values of the cookies that go with a request, in the order they are sent in.
     pub fn pairs(&self, origin: &Origin, path: &str) -> Vec<(&str, &str)> {
-        if self.0.is_empty() {
-            return Vec::new();
-        }
+        let Some(Cookies(cookies)) = self.0.as_deref() else { return Vec::new() };
         let path = without_query(path);
-        let now = if self.0.iter().any(|cookie| cookie.expires.is_some()) { now() } else { 0 };
+        let now = if cookies.iter().any(|cookie| cookie.expires.is_some()) { now() } else { 0 };
         let mut sent: Vec<&Cookie> =
-            self.0.iter().filter(|cookie| cookie.goes_to(origin, path, now)).collect();
+            cookies.iter().filter(|cookie| cookie.goes_to(origin, path, now)).collect();
         // Stable: of paths that are equally long the older cookie comes first.
         sent.sort_by_key(|cookie| std::cmp::Reverse(cookie.path.len()));
         sent.iter().map(|cookie| (cookie.name.as_str(), cookie.value.as_str())).collect()
@@ -81,15 +83,16 @@ impl Jar {
 
     /// Removes the cookies with this name, or all, that go with a request to this URL.
     pub fn remove(&mut self, origin: &Origin, path: &str, name: Option<&str>) {
+        let Some(Cookies(cookies)) = self.0.as_deref_mut() else { return };
         let (path, now) = (without_query(path), now());
-        self.0.retain(|cookie| {
+        cookies.retain(|cookie| {
             name.is_some_and(|name| name != cookie.name) || !cookie.goes_to(origin, path, now)
         });
     }
 
     /// Removes all cookies.
     pub fn clear(&mut self) {
-        self.0.clear();
+        self.0 = None;
     }
 
     /// Stores a cookie in place of the one with its name, domain and path; an expired one only removes that.
@@ -97,16 +100,17 @@ impl Jar {
         let same = |known: &Cookie| {
             known.name == cookie.name && known.domain == cookie.domain && known.path == cookie.path
         };
-        let known = self.0.iter().position(same);
+        let Cookies(cookies) = &mut **self.0.get_or_insert_default();
+        let known = cookies.iter().position(same);
         match known {
-            Some(at) if cookie.is_over(now) => drop(self.0.remove(at)),
-            Some(at) => self.0[at] = cookie,
+            Some(at) if cookie.is_over(now) => drop(cookies.remove(at)),
+            Some(at) => cookies[at] = cookie,
             None if cookie.is_over(now) => {}
             None => {
-                if self.0.len() == MAX_COOKIES {
-                    self.0.remove(0);
+                if cookies.len() == MAX_COOKIES {
+                    cookies.remove(0);
                 }
-                self.0.push(cookie);
+                cookies.push(cookie);
             }
         }
     }

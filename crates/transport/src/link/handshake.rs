@@ -4,12 +4,14 @@
 //! every WebSocket client; they are refusals with their status. Interim answers (103 Early Hints, say) are skipped.
 
 use std::future::poll_fn;
+use std::io;
+use std::mem::MaybeUninit;
 use std::pin::Pin;
-use std::task::Poll;
+use std::task::{Poll, ready};
 
 use sonagi_measure::outcome::Failure;
 use sonagi_wire::websocket::accept_key;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWriteExt, ReadBuf};
 
 use super::channel::Channel;
 use crate::http::USER_AGENT;
@@ -17,6 +19,9 @@ use crate::net::{Alpn, Failed, Net, Origin, Socket};
 
 /// The largest response head read, in bytes.
 const MAX_HEAD: usize = 16 * 1024;
+
+/// Bytes of an answer that are read at a time.
+const READ: usize = 1024;
 
 /// The most headers in a response.
 pub(super) const MAX_HEADERS: usize = 128;
@@ -93,15 +98,17 @@ pub(super) async fn ask(net: &Net, request: &ConnectRequest, choice: Choice) -> 
     let key = random_key();
     let (head, offered) = request_head(request, &key)?;
     let mut socket = net.dial(&request.origin, Alpn::Http1).await?;
-    let lost = |error: std::io::Error| Failed::established(&error);
+    let lost = |error: io::Error| Failed::established(&error);
     socket.write_all(head.as_bytes()).await.map_err(lost)?;
     socket.flush().await.map_err(lost)?;
-    let mut answer = Vec::with_capacity(1024);
     let sent = head.len() as u64;
+    // Whoever waits for an answer holds no more than it takes to judge it.
+    drop(head);
+    let mut answer = Vec::new();
     let offered = (choice == Choice::Bound).then_some(&offered);
     let mut interim = 0;
     let head = loop {
-        if socket.read_buf(&mut answer).await.map_err(lost)? == 0 {
+        if more(&mut socket, &mut answer).await.map_err(lost)? == 0 {
             return Err(cut_short(&answer));
         }
         while let Some(end) = interim_head(&answer) {
@@ -120,6 +127,19 @@ pub(super) async fn ask(net: &Net, request: &ConnectRequest, choice: Choice) -> 
         }
     };
     Ok(Answered { socket, bytes: answer, interim: interim as u64, sent, head })
+}
+
+/// Appends what has arrived of an answer, and says how many bytes that was. While nothing has, there is no buffer: of ten
+/// thousand users who connect at once each would have its own.
+async fn more(socket: &mut Socket, answer: &mut Vec<u8>) -> io::Result<usize> {
+    poll_fn(|cx| {
+        let mut bytes = [MaybeUninit::uninit(); READ];
+        let mut buffer = ReadBuf::uninit(&mut bytes);
+        ready!(Pin::new(&mut *socket).poll_read(cx, &mut buffer))?;
+        answer.extend_from_slice(buffer.filled());
+        Poll::Ready(Ok(buffer.filled().len()))
+    })
+    .await
 }
 
 /// The end of an interim answer (RFC 9110 §15.2), if one is complete: the final one is still to come.

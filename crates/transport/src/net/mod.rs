@@ -199,7 +199,8 @@ impl Real {
             return Ok(Socket::Plain(stream));
         }
         let alpn = if self.options.http2 { alpn } else { Alpn::Http1 };
-        let stream = self.tls()?.connect(stream, origin, alpn).await?;
+        // What most connections do without is in a box, here and below: each that opens would have room for it.
+        let stream = Box::pin(self.tls()?.connect(stream, origin, alpn)).await?;
         Ok(Socket::Tls(Box::new(stream)))
     }
 
@@ -213,7 +214,7 @@ impl Real {
 
     async fn connect(&self, origin: &Origin, note: &dyn Fn(Dialing)) -> Result<TcpStream, Failed> {
         if let Some(policy) = &self.options.dial_policy {
-            return self.connect_by_policy(&**policy, origin, note).await;
+            return Box::pin(self.connect_by_policy(&**policy, origin, note)).await;
         }
         let name = self.resolver.resolve(origin).await?;
         note(Dialing::Resolved);
@@ -262,15 +263,18 @@ impl Real {
     }
 
     async fn connect_to(&self, address: SocketAddr) -> io::Result<TcpStream> {
+        match self.options.source_addresses.is_empty() {
+            true => open(address)?.connect(address).await,
+            false => Box::pin(self.connect_from_own(address)).await,
+        }
+    }
+
+    /// Connects from one of our source addresses.
+    async fn connect_from_own(&self, address: SocketAddr) -> io::Result<TcpStream> {
         let sources = &self.options.source_addresses;
         let fitting = sources.iter().filter(|source| source.is_ipv4() == address.is_ipv4()).count();
         if fitting == 0 {
-            if !sources.is_empty() {
-                return Err(io::Error::other(
-                    "no source address of the same family (IPv4 or IPv6) was given",
-                ));
-            }
-            return open(address)?.connect(address).await;
+            return Err(io::Error::other("no source address of the same family (IPv4 or IPv6) was given"));
         }
         let first = self.next_source.get();
         self.next_source.set(first.wrapping_add(1));

@@ -3,6 +3,7 @@
 use super::{Machine, Socket, Sockets, Units, sock_diag};
 use std::fs;
 use std::io::{self, Read};
+use std::ops::ControlFlow;
 
 /// This machine's own files.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,19 +33,24 @@ impl Machine for Local {
         Ok(names.filter_map(|entry| entry.file_name().into_string().ok()).collect())
     }
 
-    fn links(&mut self, path: &str) -> io::Result<Vec<String>> {
+    fn links(&mut self, path: &str, tell: &mut dyn FnMut(&str) -> ControlFlow<()>) -> io::Result<()> {
         let targets = fs::read_dir(path)?.filter_map(Result::ok).map(|entry| fs::read_link(entry.path()));
-        Ok(targets.filter_map(Result::ok).filter_map(|target| target.to_str().map(str::to_owned)).collect())
+        for target in targets.filter_map(Result::ok) {
+            if target.to_str().is_some_and(|target| tell(target).is_break()) {
+                break;
+            }
+        }
+        Ok(())
     }
 
-    fn sockets(&mut self, net: &str, asked: Sockets) -> Option<io::Result<Vec<Socket>>> {
+    fn sockets(&mut self, net: &str, asked: Sockets, tell: &mut dyn FnMut(Socket)) -> Option<io::Result<()>> {
         // The kernel tells whoever asks of his own network, and a target in a container has another.
         let network = |process: &str| fs::read_link(format!("{process}/ns/net")).ok();
         let theirs = match net.strip_suffix("/net")? {
             "/proc" => network("/proc/self"),
             process => network(process),
         };
-        (theirs? == network("/proc/self")?).then(|| sock_diag::sockets(asked))
+        (theirs? == network("/proc/self")?).then(|| sock_diag::sockets(asked, tell))
     }
 
     fn units(&self) -> Units {

@@ -14,6 +14,7 @@ use answer::{Answers, Found, Question};
 use child::{Child, Command};
 use std::collections::{HashMap, HashSet};
 use std::io;
+use std::ops::ControlFlow;
 
 /// Bytes of a question: what a pipe takes without anybody reading it, so that asking never waits.
 const QUESTION_MAX: usize = 32 << 10;
@@ -150,8 +151,10 @@ impl Machine for Shell {
         self.names(Wanted::List(path.to_owned()))
     }
 
-    fn links(&mut self, path: &str) -> io::Result<Vec<String>> {
-        self.names(Wanted::Links(path.to_owned()))
+    fn links(&mut self, path: &str, tell: &mut dyn FnMut(&str) -> ControlFlow<()>) -> io::Result<()> {
+        let targets = self.names(Wanted::Links(path.to_owned()))?;
+        let _ = targets.iter().try_for_each(|target| tell(target));
+        Ok(())
     }
 
     fn units(&self) -> Units {

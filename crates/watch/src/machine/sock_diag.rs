@@ -15,18 +15,17 @@ use std::time::Duration;
 /// The kernel sends at most 32 KiB at a time.
 const DATAGRAM: usize = 64 << 10;
 
-/// The sockets that are asked for, of both versions of IP.
-pub(super) fn sockets(asked: Sockets) -> io::Result<Vec<Socket>> {
-    let mut found = Vec::new();
+/// Tells the sockets that are asked for, of both versions of IP.
+pub(super) fn sockets(asked: Sockets, tell: &mut dyn FnMut(Socket)) -> io::Result<()> {
     for family in [AF_INET, AF_INET6] {
         dump(&request(family, asked), &mut |response| {
             // A connection that is not yet, or no longer, anybody's.
             if response.header.socket_id.source_port != 0 {
-                found.push(socket(asked, response));
+                tell(socket(asked, response));
             }
         })?;
     }
-    Ok(found)
+    Ok(())
 }
 
 fn request(family: u8, asked: Sockets) -> InetRequest {
@@ -61,6 +60,7 @@ fn socket(asked: Sockets, InetResponse { header, nlas }: InetResponse) -> Socket
         _ => None,
     });
     Socket {
+        inode: u64::from(header.inode),
         waiting_in: header.recv_queue,
         waiting_out: header.send_queue,
         connection: connection.filter(|_| !matches!(asked, Sockets::Listening(_))),

@@ -5,7 +5,6 @@ use crate::machine::{Connection, Machine, Socket, Sockets};
 use crate::probe::{Readings, Unread};
 use procfs_core::net::{TcpNetEntries, TcpState};
 use rustix::time::{ClockId, clock_gettime};
-use std::collections::HashMap;
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -47,10 +46,15 @@ impl Connections {
             return;
         }
         let began = cpu_now();
-        let queues = match machine.sockets(net, Sockets::ConnectedAt(port)) {
-            Some(Ok(sockets)) => {
-                self.held.look(&sockets, readings);
-                Ok(Queues::of(&sockets))
+        let (mut queues, mut look) = (Queues::default(), Look::default());
+        let told = machine.sockets(net, Sockets::ConnectedAt(port), &mut |socket| {
+            queues.add(socket.waiting_in, socket.waiting_out);
+            look.connections(socket.connection);
+        });
+        let queues = match told {
+            Some(Ok(())) => {
+                self.held.take(look, readings);
+                Ok(queues)
             }
             Some(Err(_)) | None => established(machine, net, port),
         };
@@ -69,10 +73,10 @@ impl Connections {
 
 /// The sockets that listen: connections that wait to be accepted, and how many may, where that is known.
 fn accepting(machine: &mut dyn Machine, net: &str, port: u16) -> io::Result<Vec<(u32, Option<u32>)>> {
-    match machine.sockets(net, Sockets::Listening(port)) {
-        Some(Ok(sockets)) => {
-            Ok(sockets.iter().map(|socket| (socket.waiting_in, Some(socket.waiting_out))).collect())
-        }
+    let mut told = Vec::new();
+    let tell = &mut |socket: Socket| told.push((socket.waiting_in, Some(socket.waiting_out)));
+    match machine.sockets(net, Sockets::Listening(port), tell) {
+        Some(Ok(())) => Ok(told),
         // Of a socket that listens, what waits to be read are connections that wait to be accepted.
         Some(Err(_)) | None => {
             let sockets = listening(machine, net, port)?;
@@ -81,45 +85,75 @@ fn accepting(machine: &mut dyn Machine, net: &str, port: u16) -> io::Result<Vec<
     }
 }
 
+/// What a look tells of connections, a few bytes of each: there may be ten thousand of them.
+#[derive(Debug, Default)]
+pub(super) struct Look {
+    known: Vec<Known>,
+    /// Round trips of those that have sent anything (µs).
+    round_trips: Vec<u32>,
+}
+
+/// What is known of a connection from look to look.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    cookie: [u8; 8],
+    held_by_receiver_ms: u32,
+    retransmitted: u32,
+}
+
+impl Look {
+    /// Takes connections in.
+    pub(super) fn connections(&mut self, connections: impl IntoIterator<Item = Connection>) {
+        for Connection { cookie, round_trip, retransmitted, held_by_receiver, .. } in connections {
+            let held_by_receiver_ms = held_by_receiver.as_millis() as u32;
+            self.known.push(Known { cookie, held_by_receiver_ms, retransmitted });
+            self.round_trips.extend(Some(round_trip.as_micros() as u32).filter(|trip| *trip > 0));
+        }
+    }
+
+    /// The median round trip (ms); None: nobody has sent anything.
+    fn round_trip(&mut self) -> Option<f64> {
+        let middle = self.round_trips.len() / 2;
+        if self.round_trips.is_empty() {
+            return None;
+        }
+        let (_, median, _) = self.round_trips.select_nth_unstable(middle);
+        Some(f64::from(*median) / 1e3)
+    }
+}
+
 /// Who holds connections up, as their kernel measures it: the way, or the other end.
 #[derive(Debug, Default)]
 pub(super) struct Held {
-    /// When it was looked, and what was known of each connection then.
-    before: Option<(Instant, HashMap<[u8; 8], Connection>)>,
+    /// When it was looked, and what was known of each connection then, by cookie.
+    before: Option<(Instant, Vec<Known>)>,
 }
 
 impl Held {
-    pub(super) fn look(&mut self, sockets: &[Socket], readings: &mut Readings<'_>) {
+    /// Takes a look that is complete.
+    pub(super) fn take(&mut self, mut look: Look, readings: &mut Readings<'_>) {
         let now = Instant::now();
-        let connections = sockets.iter().filter_map(|socket| socket.connection.as_ref());
-        let connections: HashMap<[u8; 8], Connection> =
-            connections.map(|connection| (connection.cookie, connection.clone())).collect();
-        if let Some(round_trip) = round_trip(connections.values()) {
+        if let Some(round_trip) = look.round_trip() {
             readings.level("target.round_trip", &[], round_trip);
         }
+        let mut known = look.known;
+        known.sort_unstable_by_key(|connection| connection.cookie);
         if let Some((then, before)) = &self.before {
             let half = now.duration_since(*then) / 2;
             let (mut held, mut retransmitted) = (0, 0);
-            for (cookie, connection) in &connections {
-                let (was_held, was_retransmitted) = before
-                    .get(cookie)
-                    .map_or((Duration::ZERO, 0), |before| (before.held_by_receiver, before.retransmitted));
-                held += u32::from(connection.held_by_receiver.saturating_sub(was_held) > half);
+            for connection in &known {
+                let (was_held_ms, was_retransmitted) = before
+                    .binary_search_by_key(&connection.cookie, |before| before.cookie)
+                    .map_or((0, 0), |at| (before[at].held_by_receiver_ms, before[at].retransmitted));
+                let held_ms = connection.held_by_receiver_ms.saturating_sub(was_held_ms);
+                held += u32::from(u128::from(held_ms) > half.as_millis());
                 retransmitted += connection.retransmitted.saturating_sub(was_retransmitted);
             }
             readings.level("target.receiver_limited", &[], f64::from(held));
             readings.increase("target.retransmitted", &[], f64::from(retransmitted));
         }
-        self.before = Some((now, connections));
+        self.before = Some((now, known));
     }
-}
-
-/// The median round trip of connections (ms); None: there are none that have sent anything.
-fn round_trip<'c>(connections: impl Iterator<Item = &'c Connection>) -> Option<f64> {
-    let mut trips: Vec<Duration> = connections.map(|connection| connection.round_trip).collect();
-    trips.retain(|trip| !trip.is_zero());
-    trips.sort_unstable();
-    trips.get(trips.len() / 2).map(|trip| trip.as_secs_f64() * 1e3)
 }
 
 /// CPU time of this thread: what reading costs, however busy the machine is.
@@ -136,13 +170,11 @@ struct Queues {
 }
 
 impl Queues {
-    fn of(sockets: &[Socket]) -> Queues {
-        let sum = |of: fn(&Socket) -> u32| sockets.iter().map(|socket| u64::from(of(socket))).sum();
-        Queues {
-            connections: sockets.len() as u64,
-            receive: sum(|socket| socket.waiting_in),
-            send: sum(|socket| socket.waiting_out),
-        }
+    /// Adds a connection with what waits in it.
+    fn add(&mut self, receive: u32, send: u32) {
+        self.connections += 1;
+        self.receive += u64::from(receive);
+        self.send += u64::from(send);
     }
 }
 
@@ -159,10 +191,18 @@ fn established(machine: &mut dyn Machine, net: &str, port: u16) -> io::Result<Qu
                 && row.local_address.port() == port
         });
         for row in ours {
-            queues.connections += 1;
-            queues.receive += u64::from(row.rx_queue);
-            queues.send += u64::from(row.tx_queue);
+            queues.add(row.rx_queue, row.tx_queue);
         }
     }
     Ok(queues)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_is_remembered_in_sixteen_bytes() {
+        assert_eq!(size_of::<Known>(), 16);
+    }
 }

@@ -1,7 +1,7 @@
 //! Our own connections to a target that is elsewhere: how long the way takes, and what is lost on it, as this machine's
 //! kernel measures it. Of the target itself nothing is known from here.
 
-use super::connections::Held;
+use super::connections::{Held, Look};
 use crate::machine::{Local, Machine, Sockets};
 use crate::probe::{Probe, Readings, Unread};
 use std::net::SocketAddr;
@@ -24,15 +24,13 @@ impl Probe for Own {
 
     fn look(&mut self, readings: &mut Readings<'_>) -> Result<(), Unread> {
         let asked = Sockets::ConnectedTo(self.address.port());
-        let Some(sockets) = Local.sockets("/proc/net", asked) else {
-            return Err(Unread::because("this system's kernel does not tell"));
-        };
-        let mut sockets = sockets.map_err(Unread::because)?;
-        let address = self.address.ip().to_canonical();
-        sockets.retain(|socket| {
-            socket.connection.as_ref().is_some_and(|connection| connection.peer.to_canonical() == address)
+        let (address, mut look) = (self.address.ip().to_canonical(), Look::default());
+        let told = Local.sockets("/proc/net", asked, &mut |socket| {
+            look.connections(socket.connection.filter(|it| it.peer.to_canonical() == address));
         });
-        self.held.look(&sockets, readings);
+        told.ok_or_else(|| Unread::because("this system's kernel does not tell"))?
+            .map_err(Unread::because)?;
+        self.held.take(look, readings);
         Ok(())
     }
 }

@@ -6,12 +6,13 @@ use super::connections::Connections;
 use super::host::Host;
 use super::processes::Processes;
 use super::reach::Reach;
-use crate::machine::{Machine, Wanted, parsed};
+use crate::machine::{Machine, Socket, Sockets, Wanted, held_sockets, inode, parsed};
 use crate::probe::{Probe, Readings, Unread};
 use procfs_core::net::{TcpNetEntries, TcpNetEntry, TcpState};
 use procfs_core::{FromReadSI, process::Stat};
 use std::collections::{HashMap, HashSet};
 use std::io;
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 /// How often it is looked for new children and listeners while none of the known ones is gone.
@@ -189,7 +190,7 @@ impl OnMachine {
 }
 
 fn peer_port(machine: &mut dyn Machine) -> io::Result<Option<u16>> {
-    let own: HashSet<String> = machine.links("/proc/self/fd")?.into_iter().collect();
+    let own = held_sockets(machine, "/proc/self/fd")?;
     let mut listening = HashSet::new();
     let mut peers: HashMap<u16, u32> = HashMap::new();
     for table in ["tcp", "tcp6"] {
@@ -201,7 +202,7 @@ fn peer_port(machine: &mut dyn Machine) -> io::Result<Option<u16>> {
                 // A machine that connects to itself does so from the very address.
                 _ if (row.remote_address.ip().is_loopback()
                     || row.remote_address.ip() == row.local_address.ip())
-                    && own.contains(&format!("socket:[{}]", row.inode)) =>
+                    && own.contains(&row.inode) =>
                 {
                     *peers.entry(row.remote_address.port()).or_default() += 1;
                 }
@@ -246,20 +247,27 @@ pub(super) fn sockets_at(machine: &mut dyn Machine, path: &str, bytes: usize) ->
 
 /// The processes that hold a socket that listens at this port.
 pub(super) fn listeners(machine: &mut dyn Machine, port: u16) -> io::Result<Vec<i32>> {
-    let sockets = listening(machine, "/proc/net", port)?;
-    if sockets.is_empty() {
+    let mut inodes = HashSet::new();
+    let tell = &mut |socket: Socket| _ = inodes.insert(socket.inode);
+    let told = machine.sockets("/proc/net", Sockets::Listening(port), tell);
+    if !matches!(told, Some(Ok(()))) {
+        inodes = listening(machine, "/proc/net", port)?.iter().map(|socket| socket.inode).collect();
+    }
+    if inodes.is_empty() {
         return Ok(Vec::new());
     }
-    let names: HashSet<String> = sockets.iter().map(|socket| format!("socket:[{}]", socket.inode)).collect();
     let mut found = Vec::new();
     let pids = pids(machine)?;
     machine.ahead(pids.iter().map(|pid| Wanted::Links(format!("/proc/{pid}/fd"))).collect(), false)?;
     for pid in pids {
         // Those of other users cannot be looked into.
-        let links = machine.links(&format!("/proc/{pid}/fd")).unwrap_or_default();
-        if links.iter().any(|link| names.contains(link)) {
+        let _ = machine.links(&format!("/proc/{pid}/fd"), &mut |link| {
+            if !inode(link).is_some_and(|inode| inodes.contains(&inode)) {
+                return ControlFlow::Continue(());
+            }
             found.push(pid);
-        }
+            ControlFlow::Break(())
+        });
     }
     Ok(found)
 }

@@ -3,6 +3,7 @@
 use sonagi_watch::machine::{Machine, Units};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 
 /// The files of a machine, by path; folders are what stands before a slash. What is refused may not be read.
@@ -61,10 +62,12 @@ impl Machine for Files {
         if names.is_empty() { Err(io::ErrorKind::NotFound.into()) } else { Ok(names) }
     }
 
-    fn links(&mut self, path: &str) -> io::Result<Vec<String>> {
+    fn links(&mut self, path: &str, tell: &mut dyn FnMut(&str) -> ControlFlow<()>) -> io::Result<()> {
         let names = self.list(path)?;
         let files = self.0.lock().unwrap();
-        Ok(names.iter().filter_map(|name| files.get(&format!("{path}/{name}")).cloned()).collect())
+        let mut targets = names.iter().filter_map(|name| files.get(&format!("{path}/{name}")));
+        let _ = targets.try_for_each(|target| tell(target));
+        Ok(())
     }
 
     fn units(&self) -> Units {

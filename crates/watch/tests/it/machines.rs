@@ -5,8 +5,9 @@ use rustix::process::{Pid, Signal, kill_process};
 use sonagi_watch::machine::{Local, Machine, Shell};
 use sonagi_watch::probes::{Target, on_machine, probe};
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::net::TcpListener;
+use std::ops::ControlFlow;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use tempfile::TempDir;
@@ -30,6 +31,16 @@ fn folder() -> TempDir {
     folder
 }
 
+/// All links of a folder.
+fn links(machine: &mut dyn Machine, path: &str) -> io::Result<Vec<String>> {
+    let mut told = Vec::new();
+    machine.links(path, &mut |link| {
+        told.push(link.to_owned());
+        ControlFlow::Continue(())
+    })?;
+    Ok(told)
+}
+
 fn machine_keeps_its_contract(machine: &mut dyn Machine, folder: &Path) {
     let at = |name: &str| format!("{}/{name}", folder.display());
     for _ in 0..2 {
@@ -45,16 +56,23 @@ fn machine_keeps_its_contract(machine: &mut dyn Machine, folder: &Path) {
             names
         };
         assert_eq!(sorted(machine.list(&at("links")).unwrap()), [".hidden", "0", "1", "none"]);
-        assert_eq!(sorted(machine.links(&at("links")).unwrap()), ["/dev/null", "socket:[7]"]);
+        assert_eq!(sorted(links(machine, &at("links")).unwrap()), ["/dev/null", "socket:[7]"]);
+        let mut told = 0;
+        let first = |_: &str| {
+            told += 1;
+            ControlFlow::Break(())
+        };
+        machine.links(&at("links"), &mut { first }).unwrap();
+        assert_eq!(told, 1, "one was enough");
         assert!(machine.count(&at("links")).is_ok_and(|count| count >= 4));
         assert_eq!(machine.list(&at("links/none")).unwrap(), [""; 0]);
-        assert_eq!(machine.links(&at("links/none")).unwrap(), [""; 0]);
+        assert_eq!(links(machine, &at("links/none")).unwrap(), [""; 0]);
         let gone = at("gone");
         for error in [
             machine.read(&gone).unwrap_err(),
             machine.head(&gone, 9).unwrap_err(),
             machine.list(&gone).unwrap_err(),
-            machine.links(&gone).unwrap_err(),
+            links(machine, &gone).unwrap_err(),
         ] {
             assert_eq!(error.kind(), ErrorKind::NotFound);
         }

@@ -3,7 +3,7 @@
 //! That signal ends a program which does not know it. So it is sent once to a process, and only to one whose program is
 //! Node and which catches the signal; and by a handle of the process (pidfd), for its number may become another's.
 
-use crate::machine::{Local, Machine};
+use crate::machine::{Local, held_sockets};
 use crate::probe::Unread;
 use crate::probes::page::Page;
 use crate::probes::target::{sockets_at, stat};
@@ -128,15 +128,13 @@ fn is_node(pid: i32) -> Result<(), Unread> {
 
 /// The places where a process listens.
 fn listening(pid: i32) -> io::Result<HashSet<SocketAddr>> {
-    let own: HashSet<String> = Local.links(&format!("/proc/{pid}/fd"))?.into_iter().collect();
+    let own = held_sockets(&mut Local, &format!("/proc/{pid}/fd"))?;
     let mut found = HashSet::new();
     for table in ["tcp", "tcp6"] {
         let rows = sockets_at(&mut Local, &format!("/proc/{pid}/net/{table}"), usize::MAX);
         // A system without IPv6 has no table of it.
         let TcpNetEntries(rows) = rows.unwrap_or_else(|_| TcpNetEntries(Vec::new()));
-        let of_it = rows
-            .into_iter()
-            .filter(|row| row.state == TcpState::Listen && own.contains(&format!("socket:[{}]", row.inode)));
+        let of_it = rows.into_iter().filter(|row| row.state == TcpState::Listen && own.contains(&row.inode));
         found.extend(of_it.map(|row| row.local_address));
     }
     Ok(found)
