@@ -76,7 +76,9 @@ fn subject(name: &str) -> Option<Subject> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sonagi_measure::ledger::Counts;
     use sonagi_measure::thresholds::{Threshold, objective_ms};
+    use sonagi_measure::verdict::delivered;
 
     #[test]
     fn names_of_both_kinds_tell_what_a_threshold_is_about() {
@@ -94,6 +96,14 @@ mod tests {
         check("http.response_time.count", None);
         check("vusers.session_length.p99", None);
         check("vusers.completed", None);
+    }
+
+    #[test]
+    fn where_nothing_arrives_the_hint_says_which_setting_shows_the_answer() {
+        let counts = Counts { messages: 1, owed: 1, lost: 1, ..Counts::default() };
+        let hints = delivered(&counts, &NAMING).hints;
+        let shown = "the room users really join? A `match` in `acknowledge` shows what it answers";
+        assert!(hints[0].ends_with(shown), "{hints:?}");
     }
 
     #[test]

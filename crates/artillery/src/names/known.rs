@@ -28,7 +28,7 @@ impl Family {
             match value {
                 Value::Array(_) | Value::String(_) => {}
                 Value::Object(figures) if figures.contains_key("p999") => {
-                    family.distributions.push(field.clone())
+                    family.distributions.push(field.clone());
                 }
                 _ => family.figures.push(field.clone()),
             }
