@@ -27,7 +27,7 @@ impl Baseline {
         let sound = runs.iter().filter(|run| run.unsound.is_none()).count();
         if sound < RUNS_AT_LEAST {
             let what = format!(
-                "a baseline has at least {RUNS_AT_LEAST} runs that passed or failed for the target's sake; these have {sound}"
+                "a baseline has at least {RUNS_AT_LEAST} runs whose figures are the target's; of these {sound} are so"
             );
             return Err(Error::could_not(format_args!("{what}\nhint: make ten runs of the same script")));
         }

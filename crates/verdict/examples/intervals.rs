@@ -107,7 +107,8 @@ fn called(system: &System, runs: usize, change: f64) -> [f64; 2] {
 
 fn main() {
     println!(
-        "| runs of one system | vary by | runs a side | equal, called different: Student | BCa | 10 % slower, called: Student | BCa |"
+        "| runs of one system | vary by | runs a side | equal, called different: Student | BCa | 10 % slower, called: \
+         Student | BCa |"
     );
     println!("| --- | --: | --: | --: | --: | --: | --: |");
     for (noise, told) in [

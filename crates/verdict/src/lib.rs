@@ -1,5 +1,5 @@
-//! Pure functions over runs: what broke first, with evidence, what was ruled out, and remedies ([`diagnose`]); and which
-//! of two sides of runs is better ([`compare::compare`]). No I/O.
+//! Pure functions over runs: what broke first, with evidence, what was ruled out, and remedies ([`diagnose`]); and
+//! which of two sides of runs is better ([`compare::compare`]). No I/O.
 //!
 //! A run is a [`Timeline`]: the series of its frames, second by second. [`diagnose`] asks first whether the service
 //! stopped following at all ([`Story`]), then every rule of [`rules::TABLE`] whether its resource saturated, and ranks

@@ -3,7 +3,8 @@
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The figures of such a file by name: `http_req_duration.p95`, `http_reqs.rate_per_s`, `checks.rate`. None: it is none.
+/// The figures of such a file by name: `http_req_duration.p95`, `http_reqs.rate_per_s`, `checks.rate`. None: it is
+/// another file.
 pub fn exported(document: &Value) -> Option<BTreeMap<String, f64>> {
     let metrics = document.get("metrics")?.as_object()?;
     // Artillery's reports have no such member; other documents may.

@@ -61,10 +61,9 @@ fn sides() -> [Arg; 4] {
 
 fn question() -> [Arg; 4] {
     [
-        Arg::new("primary")
-            .long("primary")
-            .value_name("FIGURE")
-            .help("The figure that decides, by its name in thresholds; default: p99 of deliveries, or of responses"),
+        Arg::new("primary").long("primary").value_name("FIGURE").help(
+            "The figure that decides, by its name in thresholds; default: p99 of deliveries, or of responses",
+        ),
         Arg::new("metric")
             .long("metric")
             .value_name("FIGURE")
@@ -81,7 +80,7 @@ fn question() -> [Arg; 4] {
             .value_name("CONDITION")
             .action(ArgAction::Append)
             .value_delimiter(',')
-            .help("What was changed on purpose and may differ: script, load, machine, threads, sonagi, an axis of a matrix"),
+            .help("What was changed on purpose: script, load, machine, threads, sonagi, an axis of a matrix"),
     ]
 }
 
@@ -169,8 +168,8 @@ fn save(name: &str, runs: &[PathBuf], terminal: &Terminal) -> Result<Exit, Error
 fn two(a: &[PathBuf], b: &[PathBuf]) -> Result<[Side; 2], Error> {
     if a.is_empty() || b.is_empty() {
         return Err(Error::Problems(String::from(
-            "error: two sides of runs are compared, and one is missing\nhint: sonagi compare runs/old-* -- runs/new-*, or \
-             --baseline NAME",
+            "error: two sides of runs are compared, and one is missing\nhint: sonagi compare runs/old-* -- runs/new-*, \
+             or --baseline NAME",
         )));
     }
     Ok([side("A", compared_runs::all(a)?), side("B", compared_runs::all(b)?)])

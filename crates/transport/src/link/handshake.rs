@@ -129,8 +129,8 @@ pub(super) async fn ask(net: &Net, request: &ConnectRequest, choice: Choice) -> 
     Ok(Answered { socket, bytes: answer, interim: interim as u64, sent, head })
 }
 
-/// Appends what has arrived of an answer, and says how many bytes that was. While nothing has, there is no buffer: of ten
-/// thousand users who connect at once each would have its own.
+/// Appends what has arrived of an answer, and says how many bytes that was. While nothing has, there is no buffer: of
+/// ten thousand users who connect at once each would have its own.
 async fn more(socket: &mut Socket, answer: &mut Vec<u8>) -> io::Result<usize> {
     poll_fn(|cx| {
         let mut bytes = [MaybeUninit::uninit(); READ];

@@ -4,8 +4,8 @@
 //! observation of "how fast is it". Figures that are times or rates are compared by the ratio of their geometric means,
 //! with Welch's interval on the logarithms; shares (of deliveries, of failures) by the difference of their means, as a
 //! share that is 0 or 1 has no logarithm. Kalibera and Jones, "Rigorous benchmarking in reasonable time" (2013), is
-//! where ratios with intervals over runs come from; `examples/intervals.rs` is the simulation by which Student's interval
-//! was chosen over BCa's bootstrap (docs/compare.md has its table).
+//! where ratios with intervals over runs come from; `examples/intervals.rs` is the simulation by which Student's
+//! interval was chosen over BCa's bootstrap (docs/compare.md has its table).
 
 use distrs::StudentsT;
 
