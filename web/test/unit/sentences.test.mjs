@@ -25,7 +25,7 @@ function pieces(format) {
 /** Parts of three words or more: what is shorter is said in many places. */
 function parts(fixed) {
   const all = fixed
-    .flatMap(piece => piece.split(/[()]|[;:]\s/))
+    .flatMap(piece => piece.split(/[()]|[;:?]\s/))
     .map(part => part.replace(/^[\s.;:`]+|[\s.;:`]+$/g, ''));
   return all.filter(part => part.split(/\s+/).filter(word => /[a-z]{2}/i.test(word)).length >= 3);
 }
@@ -39,6 +39,8 @@ const verdict = source('measure/src/verdict.rs');
 const saying = [
   // Why nothing was owed is told by the console alone.
   ...literals(code(verdict.replace(between(verdict, 'pub fn nothing_owed', '\n}\n'), ''))),
+  // What a script language's settings are called in them.
+  ...literals(between(source('artillery/src/names.rs'), 'pub const NAMING', '};')),
   ...literals(between(source('measure/src/thresholds.rs'), 'fn evaluate(', '\n}\n')),
   ...literals(code(source('measure/src/health.rs'))),
   ...literals(code(source('measure/src/summary/service.rs'))),
