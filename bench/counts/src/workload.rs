@@ -4,6 +4,7 @@
 //! not depend on the number of operations. It asserts that the work was done, because a count of work left undone is the
 //! best-looking kind.
 
+mod k6;
 mod ledger;
 mod packets;
 mod pull;
@@ -39,7 +40,7 @@ pub fn find(name: &str) -> Result<&'static Workload, String> {
     found.ok_or_else(|| format!("no workload is named {name}\n  hint: counts list"))
 }
 
-/// All of them, in the order of the table. Those of `user` include the far end: a server of canned answers, and the pipe.
+/// All of them, in the order of the table. Those of `user` and `k6` include the far end: a server of canned answers, and the pipe.
 pub static WORKLOADS: &[Workload] = &[
     workload(
         "websocket-decode-16",
@@ -142,6 +143,14 @@ pub static WORKLOADS: &[Workload] = &[
         "a user receives an event of a stream, many in a read",
     ),
     workload("user-poll-answer", 2_000, pull::poll_answer, "a user polls and is answered with a message"),
+    workload("k6-http-get", 2_000, k6::http_get, "an iteration of a k6 script: a GET on a kept connection"),
+    workload("k6-ws-message", 20_000, k6::ws, "a k6 script receives a message by k6/ws, many in a read"),
+    workload(
+        "k6-websockets-message",
+        20_000,
+        k6::websockets,
+        "a k6 script receives a message by k6/websockets, many in a read",
+    ),
 ];
 
 #[cfg(test)]

@@ -46,7 +46,9 @@ pub const CONTENT_TYPE: &str = "text/event-stream";
 pub const LAST_EVENT_ID: &str = "last-event-id";
 
 /// Whether a Content-Type is that of an event stream, whatever its parameters (§9.2.3).
-pub fn is_event_stream(content_type: &str) -> bool {
-    let essence = content_type.split_once(';').map_or(content_type, |(essence, _)| essence);
-    essence.trim_ascii().eq_ignore_ascii_case(CONTENT_TYPE)
+pub fn is_event_stream(content_type: impl AsRef<[u8]>) -> bool {
+    let (content_type, wanted) = (content_type.as_ref().trim_ascii_start(), CONTENT_TYPE.as_bytes());
+    // No search for the `;`: most responses of a load test are told apart by their first bytes.
+    let Some((essence, rest)) = content_type.split_at_checked(wanted.len()) else { return false };
+    essence.eq_ignore_ascii_case(wanted) && matches!(rest.trim_ascii_start().first(), None | Some(b';'))
 }

@@ -18,8 +18,8 @@ use super::server;
 /// Users of `scripts/room.yml`, and copies of each message.
 const ROOM: u64 = 20;
 /// Frames the server answers a message with in `websocket_flood`.
-const FLOOD: u64 = 500;
-const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 2\r\n\r\nok";
+pub(super) const FLOOD: u64 = 500;
+pub(super) const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 2\r\n\r\nok";
 const CREATED: &[u8] =
     b"HTTP/1.1 201 Created\r\ncontent-type: application/json\r\ncontent-length: 19\r\n\r\n{\"id\":42,\"ok\":true}";
 
@@ -97,11 +97,15 @@ pub(super) fn websocket_echo(operations: u64) {
 }
 
 pub(super) fn websocket_flood(operations: u64) {
+    let summary = run(plan("websocket-flood", 1, operations / FLOOD), server::websocket(&[], flood()));
+    assert_eq!(summary.traffic[Counter::MessagesReceived], operations);
+}
+
+/// The server's part of it.
+pub(super) fn flood() -> impl Fn(&[u8], &mut Vec<u8>) + Clone {
     let mut frames = Vec::new();
     (0..FLOOD).for_each(|_| server::text(&[b'x'; 86], &mut frames));
-    let flood = move |_: &[u8], out: &mut Vec<u8>| out.extend_from_slice(&frames);
-    let summary = run(plan("websocket-flood", 1, operations / FLOOD), server::websocket(&[], flood));
-    assert_eq!(summary.traffic[Counter::MessagesReceived], operations);
+    move |_, out| out.extend_from_slice(&frames)
 }
 
 pub(super) fn room_copy(operations: u64) {

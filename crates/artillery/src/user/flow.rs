@@ -67,8 +67,10 @@ impl User {
                     Step::Loop(of) => {
                         frames.extend(self.enter(of)?);
                         if let Some(turns) = frames.last_mut().and_then(Frame::unbegun) {
-                            let due = self.begin_turn(turns);
-                            self.pause_until(due).await?;
+                            match self.begin_turn(turns) {
+                                Some(due) => self.pause_until(due).await?,
+                                None => self.check_stop().await?,
+                            }
                         }
                     }
                     Step::When { condition, probability, steps } => {
@@ -315,8 +317,10 @@ impl User {
             _ => turns.begun < turns.limit,
         };
         if goes_on {
-            let due = self.begin_turn(turns);
-            self.pause_until(due).await?;
+            match self.begin_turn(turns) {
+                Some(due) => self.pause_until(due).await?,
+                None => self.check_stop().await?,
+            }
         }
         Ok(goes_on)
     }
@@ -330,15 +334,15 @@ impl User {
         (due >= until).then_some(until)
     }
 
-    /// Counts a turn; returns when it is due.
-    fn begin_turn(&mut self, turns: &mut Turns<'_>) -> At {
+    /// Counts a turn; returns when it is due. None: now, in a loop without a pace, which need not read the clock.
+    fn begin_turn(&mut self, turns: &mut Turns<'_>) -> Option<At> {
         let index = turns.begun;
         turns.begun += 1;
         if let Some(innermost) = self.values.loops.last_mut() {
             innermost.count = turns.first + index;
             innermost.element = turns.elements.get(index as usize).cloned().map(Box::new);
         }
-        turns.of.pace.map_or(self.due, |pace| turns.origin.plus(multiple(pace.every, index)))
+        turns.of.pace.map(|pace| turns.origin.plus(multiple(pace.every, index)))
     }
 
     /// A value for a hole, or the user's end.

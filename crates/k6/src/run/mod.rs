@@ -15,6 +15,7 @@ mod header;
 mod net;
 mod one_shot;
 mod periodic;
+mod simulation;
 #[cfg(test)]
 mod tests;
 mod traffic;

@@ -135,7 +135,7 @@ impl VuPool {
         for PooledVu { user, last, .. } in &*self.idle.borrow() {
             if let (Some(last), true) = (last, user.vu.events.has_sources()) {
                 user.vu.events.forget(&user.vu);
-                user.vu.observe_traffic(&self.scenarios[*last].tags);
+                user.vu.observe_traffic(&self.scenarios[*last].tags, user.vu.now());
             }
         }
     }
@@ -225,8 +225,10 @@ impl executor::Vu for PooledVu {
             given: Given::Data(pool.data.borrow().clone()),
         };
         let outcome = self.user.perform(call, iteration.stop.clone()).await;
-        let over = pool.judged(&vu, &iteration, outcome, begun);
-        pool.left(iteration.scenario, &over, vu.now().since(begun));
+        // One instant for all that is said of its end: reading the clock costs as much as a sample.
+        let now = vu.now();
+        let over = pool.judged(&vu, &iteration, outcome, (begun, now));
+        pool.left(iteration.scenario, &over, now.since(begun));
         if over == Over::Complete {
             pool.rest(&vu, begun, &iteration.stop).await;
         }
@@ -292,12 +294,12 @@ impl VuPool {
         vu: &Vu,
         iteration: &Iteration,
         outcome: Result<Option<String>, Thrown>,
-        begun: At,
+        (begun, now): (At, At),
     ) -> Over {
         let mut over = Over::Complete;
         match outcome {
             Err(Thrown::Interrupted) => {
-                vu.observe_traffic(&vu.tags());
+                vu.observe_traffic(&vu.tags(), now);
                 return Over::Interrupted;
             }
             Err(Thrown::Aborted(why)) => over = Over::Abort(why),
@@ -305,9 +307,9 @@ impl VuPool {
             Ok(_) => {}
         }
         let tags = vu.tags();
-        vu.observe_traffic(&tags);
-        vu.observe(builtin::ITERATION_DURATION, vu.now().since(begun) as f64 / 1e6, &tags);
-        vu.observe(builtin::ITERATIONS, 1.0, &tags);
+        vu.observe_traffic(&tags, now);
+        vu.shard.observe_at(builtin::ITERATION_DURATION, now.since(begun) as f64 / 1e6, &tags, now);
+        vu.shard.observe_at(builtin::ITERATIONS, 1.0, &tags, now);
         over
     }
 

@@ -111,7 +111,7 @@ fn carry_out(vu: &Rc<Vu>, machine: &Machine, task: Task, stop: Stop) -> Outcome 
             }
             let outcome = machine.call(&function, &given);
             if matches!(phase, Phase::Setup | Phase::Teardown) {
-                vu.observe_traffic(&vu.tags());
+                vu.observe_traffic(&vu.tags(), vu.now());
             }
             outcome
         }

@@ -144,10 +144,10 @@ impl Vu {
     }
 
     /// The samples of what went over its connections since the last ones.
-    pub(crate) fn observe_traffic(&self, tags: &Tags) {
+    pub(crate) fn observe_traffic(&self, tags: &Tags, now: At) {
         let (sent, received) = self.traffic.take();
-        self.observe(builtin::DATA_SENT, sent as f64, tags);
-        self.observe(builtin::DATA_RECEIVED, received as f64, tags);
+        self.shard.observe_at(builtin::DATA_SENT, sent as f64, tags, now);
+        self.shard.observe_at(builtin::DATA_RECEIVED, received as f64, tags, now);
     }
 
     /// The path of the group under way; empty outside of groups.

@@ -318,7 +318,7 @@ fn decode(
 
 fn check_type(headers: &Headers) -> Result<(), Failed> {
     let found = headers.get("content-type").map(String::from_utf8_lossy).unwrap_or_default();
-    if sse::is_event_stream(&found) {
+    if sse::is_event_stream(&*found) {
         return Ok(());
     }
     let rule = format!("an event stream must have the content type {}", sse::CONTENT_TYPE);

@@ -1,6 +1,7 @@
 //! How a body ends (RFC 9112 §6.3), worked out from the headers as they are met.
 
 use super::Violation;
+use crate::sse::is_event_stream;
 
 /// The body's and the connection's framing, as far as the headers read so far tell it.
 #[derive(Default)]
@@ -38,8 +39,7 @@ impl Framing {
             }
             10 if name.eq_ignore_ascii_case("set-cookie") => self.sets_cookies = true,
             12 if name.eq_ignore_ascii_case("content-type") => {
-                let kind = value.split(|&byte| byte == b';').next().unwrap_or_default();
-                self.is_event_stream = kind.trim_ascii().eq_ignore_ascii_case(b"text/event-stream");
+                self.is_event_stream = is_event_stream(value);
             }
             14 if name.eq_ignore_ascii_case("content-length") => {
                 // A list of equal values is what a careless proxy makes of two headers.

@@ -40,7 +40,11 @@ impl Headers {
 
     /// The values of all headers of a name, in any case.
     pub fn get_all(&self, name: &str) -> impl Iterator<Item = &[u8]> {
-        self.iter().filter(move |(own, _)| own.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+        // Not by way of `iter`: most responses are asked for a header that they do not have.
+        self.lines.split(|&byte| byte == b'\n').filter_map(move |line| {
+            let (own, value) = line.split_at_checked(name.len())?;
+            value.strip_prefix(b":").filter(|_| own.eq_ignore_ascii_case(name.as_bytes()))
+        })
     }
 
     /// The first value of a name, in any case.

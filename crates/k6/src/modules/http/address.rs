@@ -1,16 +1,23 @@
 //! Addresses as scripts give them, and as Go's client writes them.
 
 use rquickjs::{Coerced, Value};
+use sonagi_transport::net::Origin;
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::fmt::Write;
+use std::rc::Rc;
 
 use super::errors::{BadCall, Unanswered};
+use super::recent::Recent;
 use crate::modules::forms::percent_decoded;
 
 /// The member of what the template tag `http.url` makes by which it is known.
 pub(super) const MARK: &str = "__sonagiName";
 
-/// A URL and the name its samples go by.
+/// An address longer than this is not kept for the next request, in bytes: such ones are rarely asked for twice.
+const KEPT_BYTES: usize = 512;
+
+/// A URL, read.
 #[derive(Clone, Debug)]
 pub(super) struct Address {
     /// The URL in samples, with stars for the user and password it carries.
@@ -20,17 +27,32 @@ pub(super) struct Address {
     pub(super) credentials: Option<(String, String)>,
     /// With them.
     pub(super) given: String,
-    /// A name of the script's.
-    pub(super) name: Option<String>,
+    /// Where it leads; None: nowhere that a request can be sent to.
+    pub(super) destination: Option<Destination>,
 }
 
+/// Where a request goes.
+#[derive(Clone, Debug)]
+pub(super) struct Destination {
+    pub(super) origin: Origin,
+    pub(super) path: String,
+    /// The server's name in `Host`.
+    pub(super) host: String,
+}
+
+/// The addresses of a user's last requests, by what the script gave.
+pub(super) type RecentAddresses = RefCell<Recent<String, Rc<Address>>>;
+
 impl Address {
-    /// A text, or what the template tag `http.url` made.
-    pub(super) fn of<'js>(value: &Value<'js>) -> Result<Address, BadCall> {
+    /// A text, or what the template tag `http.url` made; then with the name of the script's that its samples go by.
+    pub(super) fn of<'js>(
+        value: &Value<'js>,
+        recent: &RecentAddresses,
+    ) -> Result<(Rc<Address>, Option<String>), BadCall> {
         if let Some(object) = value.as_object().filter(|object| object.contains_key(MARK).unwrap_or(false)) {
             let (url, name) = (object.get::<_, String>("url")?, object.get::<_, String>("name")?);
             let name = Some(name).filter(|name| *name != url);
-            return Ok(Address { name, ..Address::parse(&url)? });
+            return Ok((Address::known(url, recent)?, name));
         }
         if !value.is_string() {
             let shown = match value.is_undefined() || value.is_null() {
@@ -39,14 +61,29 @@ impl Address {
             };
             return Err(BadCall::Wrong(Unanswered::no_url(&shown)));
         }
-        Address::parse(&value.get::<String>()?)
+        Ok((Address::known(value.get()?, recent)?, None))
+    }
+
+    fn known(text: String, recent: &RecentAddresses) -> Result<Rc<Address>, BadCall> {
+        if let Some(known) = recent.borrow().find(|known| *known == text) {
+            return Ok(known);
+        }
+        let address = Rc::new(Address::parse(&text)?);
+        if text.len() <= KEPT_BYTES {
+            recent.borrow_mut().keep(text, Rc::clone(&address));
+        }
+        Ok(address)
     }
 
     pub(super) fn parse(text: &str) -> Result<Address, BadCall> {
         let given =
             escaped(text).map_err(|why| BadCall::Wrong(Unanswered::bad_url(text, &why)))?.into_owned();
         let (url, credentials, clean) = without_credentials(&given);
-        Ok(Address { clean, url, credentials, given, name: None })
+        let destination = Origin::parse(&url).ok().map(|(origin, path)| {
+            let host = host(&url).into_owned();
+            Destination { origin, path, host }
+        });
+        Ok(Address { clean, url, credentials, given, destination })
     }
 }
 

@@ -61,7 +61,7 @@ impl Sent {
     /// The call's own request.
     pub(super) fn of(call: &Call, request: Request) -> Sent {
         let body = call.unpacked.clone().unwrap_or_else(|| call.body.clone());
-        let (method, url) = (call.method.clone(), call.given.clone());
+        let (method, url) = (call.method.clone(), call.address.given.clone());
         Sent { method, url, body, headers: request.headers, has_host: call.has("Host") }
     }
 

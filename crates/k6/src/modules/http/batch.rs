@@ -136,7 +136,8 @@ async fn side_by_side(vu: &Rc<Vu>, calls: &[Rc<Call>]) -> Vec<Answer> {
     let mut hosts: HashMap<String, Rc<Semaphore>> = HashMap::new();
     let mut running = JoinSet::new();
     for (at, call) in calls.iter().enumerate() {
-        let host = hosts.entry(host(&call.url).to_owned()).or_insert_with(|| limit(options.batch_per_host));
+        let host =
+            hosts.entry(host(&call.address.url).to_owned()).or_insert_with(|| limit(options.batch_per_host));
         let (vu, call, host, all) = (Rc::clone(vu), Rc::clone(call), Rc::clone(host), Rc::clone(&all));
         running.spawn_local(async move {
             let _host = host.acquire().await;

@@ -54,11 +54,7 @@ pub(super) struct OwnCookie {
 #[derive(Clone, Debug)]
 pub(super) struct Call {
     pub(super) method: String,
-    /// Without the user and password it may have carried.
-    pub(super) url: String,
-    pub(super) credentials: Option<(String, String)>,
-    /// The URL as the script gave it.
-    pub(super) given: String,
+    pub(super) address: Rc<Address>,
     /// In the given order; names as Go writes them.
     pub(super) headers: Vec<(String, String)>,
     pub(super) body: Bytes,
@@ -94,7 +90,7 @@ impl Call {
     ) -> Result<Call, BadCall> {
         let options = &vu.shard.common.options;
         let http = vu.module_state::<HttpState>();
-        let Address { clean, url, credentials, given, name } = Address::of(url)?;
+        let (address, name) = Address::of(url, &http.addresses)?;
         let Body { bytes, content_type, is_given } = body::of(ctx, body)?;
         let response_type =
             if options.discard_response_bodies { ResponseType::Discard } else { ResponseType::Text };
@@ -102,9 +98,7 @@ impl Call {
         let mut call = Call {
             is_chunked: is_given && bytes.is_empty() && matches!(&*method, "POST" | "PUT" | "PATCH"),
             method,
-            url,
-            credentials,
-            given,
+            address,
             headers: Vec::new(),
             body: bytes,
             unpacked: None,
@@ -132,15 +126,16 @@ impl Call {
         if options.no_connection_reuse {
             call.set("Connection", "close");
         }
-        if call.credentials.is_some() && call.auth.is_none() {
+        if call.address.credentials.is_some() && call.auth.is_none() {
             call.auth = Some(Auth::Basic);
         }
         let named = call.tags.get("name").map(str::to_owned).or(name);
         call.is_named = named.is_some();
         // A digest is not of the address: it has no user there when it is sent.
-        let clean = if call.auth == Some(Auth::Digest) { call.url.clone() } else { clean };
-        let name = named.unwrap_or(clean);
-        call.tags = http.tags.borrow_mut().of_call(&call.tags, &call.method, &name);
+        let Address { clean, url, .. } = &*call.address;
+        let clean = if call.auth == Some(Auth::Digest) { url } else { clean };
+        let name = named.as_ref().unwrap_or(clean);
+        call.tags = http.tags.borrow_mut().of_call(&call.tags, &call.method, name);
         Ok(call)
     }
 
@@ -153,7 +148,7 @@ impl Call {
             let text = format!(
                 "The specified Content-Length header {said:?} in the {} request for {} doesn't match the actual \
                  request body length of {length}, so it will be ignored!",
-                self.method, self.given
+                self.method, self.address.given
             );
             vu.shard.say(Level::Warn, text, Vec::new());
         }

@@ -11,6 +11,7 @@ use std::borrow::Cow;
 use std::mem::take;
 use std::rc::Rc;
 
+use super::address::Destination;
 use super::answer::{Answer, Remote, Sent};
 use super::call::{Auth, Call, ResponseType};
 use super::errors::{Unanswered, code_of};
@@ -53,7 +54,8 @@ pub(super) async fn perform(vu: &Rc<Vu>, call: &Call) -> Answer {
     };
     let stamps = delivery::asked(vu, call.unpacked.as_ref().unwrap_or(&call.body));
     // Taken by requests that can be made alone: with a client go its connections.
-    let mut client = vu.module_state::<HttpState>().client(vu);
+    let http = vu.module_state::<HttpState>();
+    let mut client = http.client(vu);
     // When redirects are followed, the script sees the first request as sent.
     let (mut redirects, mut was_challenged, mut sent) = (call.redirects, false, None);
     let answer = loop {
@@ -93,7 +95,7 @@ pub(super) async fn perform(vu: &Rc<Vu>, call: &Call) -> Answer {
             was_challenged = true;
             sent.get_or_insert_with(|| Sent::of(call, hop.request.clone()));
             hop.request.headers.push(("Authorization".to_owned(), header));
-            arrange(&mut hop.request, &hop.url, &[]);
+            arrange(&mut hop.request, &address::host(&hop.url), &[]);
             continue;
         }
         match following {
@@ -108,7 +110,7 @@ pub(super) async fn perform(vu: &Rc<Vu>, call: &Call) -> Answer {
             _ => unreachable!("an answer that leads nowhere has ended the loop"),
         }
     };
-    vu.module_state::<HttpState>().put_back(client);
+    http.put_back(client);
     delivery::answered(vu, &stamps, matches!(answer.status, 200..300));
     if call.method == "GET" {
         delivery::polled(vu, &answer.body);
@@ -118,7 +120,8 @@ pub(super) async fn perform(vu: &Rc<Vu>, call: &Call) -> Answer {
 
 /// Waits for the request's turn where a test may only make so many a second.
 async fn pace(vu: &Rc<Vu>) {
-    if let Some(at) = vu.shard.common.pace.turn(vu.shard.common.options.rps, vu.now()) {
+    let Some(per_second) = vu.shard.common.options.rps else { return };
+    if let Some(at) = vu.shard.common.pace.turn(Some(per_second), vu.now()) {
         vu.clock().sleep_until(at).await;
     }
 }
@@ -133,16 +136,19 @@ fn tell_of_redirects(vu: &Vu, call: &Call, is_redirect: bool) {
          global maxRedirects to silence this",
         u64::from(call.redirects) + 1
     );
-    vu.shard.say(Level::Warn, text, vec![("url", call.url.clone())]);
+    vu.shard.say(Level::Warn, text, vec![("url", call.address.url.clone())]);
 }
 
 /// The call's own request.
 fn first(call: &Call) -> Result<Hop, Unanswered> {
-    let (origin, path) = Origin::parse(&call.url).map_err(|failed| Unanswered::of_url(&call.url, &failed))?;
+    let Destination { origin, path, host } = match &call.address.destination {
+        Some(destination) => destination.clone(),
+        None => return Err(nowhere(&call.address.url)),
+    };
     sendable(call).map_err(|failed| Unanswered::other(failed.detail))?;
     let mut headers = call.headers.clone();
     if call.auth == Some(Auth::Basic)
-        && let Some((user, password)) = &call.credentials
+        && let Some((user, password)) = &call.address.credentials
         && !call.has("Authorization")
     {
         headers.push(("Authorization".to_owned(), auth::basic(user, password)));
@@ -151,8 +157,8 @@ fn first(call: &Call) -> Result<Hop, Unanswered> {
     let cookies = cookies(call, &origin, &path);
     let method = if call.method.is_empty() { "GET".to_owned() } else { call.method.clone() };
     let mut request = Request { method, path, headers, body: call.body.clone(), written };
-    arrange(&mut request, &call.url, &cookies);
-    Ok(Hop { origin, url: call.url.clone(), with_credentials: None, request })
+    arrange(&mut request, &host, &cookies);
+    Ok(Hop { origin, url: call.address.url.clone(), with_credentials: None, request })
 }
 
 /// Headers that cannot be sent are told in Go's words.
@@ -173,8 +179,16 @@ fn sendable(call: &Call) -> Result<(), Failed> {
     }
 }
 
+/// Why no request can be sent to a URL that leads nowhere.
+fn nowhere(url: &str) -> Unanswered {
+    match Origin::parse(url) {
+        Err(failed) => Unanswered::of_url(url, &failed),
+        Ok(_) => unreachable!("an address leads where its URL does"),
+    }
+}
+
 /// The headers as Go's client sends them: Host and User-Agent, then the others by their names.
-pub(super) fn arrange(request: &mut Request, url: &str, cookies: &[String]) {
+pub(super) fn arrange(request: &mut Request, host: &str, cookies: &[String]) {
     let headers = &mut request.headers;
     if !cookies.is_empty() {
         let cookies = cookies.join("; ");
@@ -186,7 +200,7 @@ pub(super) fn arrange(request: &mut Request, url: &str, cookies: &[String]) {
     // An empty one is none, as in k6.
     headers.retain(|(name, value)| name != "Host" || !value.is_empty());
     if !headers.iter().any(|(name, _)| name == "Host") {
-        headers.push(("Host".to_owned(), address::host(url).into_owned()));
+        headers.push(("Host".to_owned(), host.to_owned()));
     }
     let place = |name: &str| match name {
         "Host" => 0,
@@ -259,7 +273,7 @@ fn phases_so_far(vu: &Vu, client: &mut Client, origin: &Origin) -> Phases {
 
 /// The `Authorization` for a 401 that asks for a digest.
 fn challenge(call: &Call, hop: &Hop, response: &Response) -> Option<String> {
-    let (user, password) = call.credentials.as_ref()?;
+    let (user, password) = call.address.credentials.as_ref()?;
     if call.auth != Some(Auth::Digest) || response.status != 401 {
         return None;
     }
@@ -314,7 +328,9 @@ fn answered(
         reason: response.reason,
         url: match hop.with_credentials.take() {
             Some((_, given)) => given,
-            None if hop.url == call.url && call.auth == Some(Auth::Basic) => call.given.clone(),
+            None if hop.url == call.address.url && call.auth == Some(Auth::Basic) => {
+                call.address.given.clone()
+            }
             None => take(&mut hop.url),
         },
         headers: response.headers,
@@ -344,7 +360,7 @@ fn failed(
     phases: Phases,
 ) -> Answer {
     observe(vu, call, at, reply, &phases, Some(&why));
-    let (method, url) = at.unwrap_or((call.method.as_str(), call.url.as_str()));
+    let (method, url) = at.unwrap_or((call.method.as_str(), call.address.url.as_str()));
     let why = why.telling(method, url);
     Answer {
         url: url.to_owned(),

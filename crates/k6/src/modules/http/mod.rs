@@ -12,6 +12,7 @@ mod errors;
 mod exchange;
 mod expected_statuses;
 mod named_values;
+mod recent;
 mod redirect;
 mod response;
 mod samples;

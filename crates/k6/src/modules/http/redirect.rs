@@ -21,8 +21,10 @@ pub(super) enum Astray {
 
 /// Where an answer sends whoever asked.
 pub(super) fn location(response: &Response) -> Option<String> {
-    let redirects = matches!(response.status, 301..=303 | 307 | 308);
-    let location = response.headers.get("location").filter(|_| redirects)?;
+    if !matches!(response.status, 301..=303 | 307 | 308) {
+        return None;
+    }
+    let location = response.headers.get("location")?;
     let location = match std::str::from_utf8(location) {
         Ok(text) => text.to_owned(),
         // Bytes that are no text stay the bytes they are.
@@ -73,7 +75,7 @@ pub(super) fn follow(call: &Call, hop: &Hop, status: u16, location: &str) -> Res
         request.headers.push(("Authorization".to_owned(), auth::basic(user, password)));
     }
     let cookies = cookies(call, &origin, &request.path);
-    arrange(&mut request, &url, &cookies);
+    arrange(&mut request, &address::host(&url), &cookies);
     Ok(Hop { origin, url, with_credentials: credentials.map(|_| (clean, given)), request })
 }
 

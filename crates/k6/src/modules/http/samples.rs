@@ -47,7 +47,7 @@ pub(super) fn observe(
         proto: spoken.map_or("", proto),
         tls: spoken.and_then(|spoken| spoken.secured).map_or("", version),
         error: why.map_or("", |why| &why.error),
-        elsewhere: at.filter(|(_, url)| *url != call.url),
+        elsewhere: at.filter(|(_, url)| *url != call.address.url),
         is_named: call.is_named,
         ip: spoken
             .and_then(|spoken| spoken.peer)
@@ -94,6 +94,7 @@ pub(super) fn version(secured: Secured) -> &'static str {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::modules::http::address::Address;
     use crate::modules::http::call::ResponseType;
     use crate::runtime::tests::with_user;
     use bytes::Bytes;
@@ -119,9 +120,7 @@ pub(super) mod tests {
     fn call(vu: &Vu) -> Call {
         Call {
             method: "GET".to_owned(),
-            url: "http://a/".to_owned(),
-            credentials: None,
-            given: "http://a/".to_owned(),
+            address: Rc::new(Address::parse("http://a/").ok().unwrap()),
             headers: Vec::new(),
             body: Bytes::new(),
             is_chunked: false,

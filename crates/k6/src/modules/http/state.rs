@@ -4,6 +4,7 @@ use sonagi_transport::http::{Client, Jar};
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use super::address::RecentAddresses;
 use super::expected_statuses::Expected;
 use super::tags::LastTags;
 use crate::vu::Vu;
@@ -18,6 +19,7 @@ pub(crate) struct HttpState {
     pub(crate) jar: RefCell<Rc<RefCell<Jar>>>,
     pub(super) expected: RefCell<Expected>,
     pub(super) tags: RefCell<LastTags>,
+    pub(super) addresses: RecentAddresses,
 }
 
 impl HttpState {

@@ -1,15 +1,18 @@
-//! The tags of requests and their answers. Most requests of a script are like the one before: their tags are found
-//! again without looking up eight strings.
+//! The tags of requests and their answers. Most requests of a script are like one of the last few: their tags are
+//! found again without looking up eight strings.
 
 use std::net::IpAddr;
 
+use super::recent::Recent;
 use crate::metrics::{SystemTag, Tags};
 
 /// The last ones.
 #[derive(Debug, Default)]
 pub(super) struct LastTags {
-    call: Option<(Tags, String, String, Tags)>,
-    answer: Option<(Tags, Plain, Tags)>,
+    /// By the user's tags, method and name.
+    calls: Recent<(Tags, String, String), Tags>,
+    /// By the call's tags.
+    answers: Recent<(Tags, Plain), Tags>,
 }
 
 /// The parts in which answers to one call differ: status, `error_code`, expectation, protocol and TLS.
@@ -37,16 +40,13 @@ pub(super) struct OfAnswer<'a> {
 impl LastTags {
     /// The tags of a call: its URL is told by the name it goes by.
     pub(super) fn of_call(&mut self, tags: &Tags, method: &str, name: &str) -> Tags {
-        if let Some((of, known, named, made)) = &self.call
-            && of.is(tags)
-            && known == method
-            && named == name
-        {
-            return made.clone();
+        let known = self.calls.find(|(of, known, named)| of.is(tags) && known == method && named == name);
+        if let Some(made) = known {
+            return made;
         }
         let system = [(SystemTag::Method, method), (SystemTag::Url, name), (SystemTag::Name, name)];
         let made = tags.with_automatic(&system);
-        self.call = Some((tags.clone(), method.to_owned(), name.to_owned(), made.clone()));
+        self.calls.keep((tags.clone(), method.to_owned(), name.to_owned()), made.clone());
         made
     }
 
@@ -54,16 +54,13 @@ impl LastTags {
         let OfAnswer { status, code, expected, proto, tls, .. } = *answer;
         let plain = (status, code, expected, proto, tls);
         let is_plain = answer.error.is_empty() && answer.elsewhere.is_none() && answer.ip.is_none();
-        if is_plain
-            && let Some((of, known, made)) = &self.answer
-            && *known == plain
-            && of.is(call)
-        {
-            return made.clone();
+        let known = || self.answers.find(|(of, known)| *known == plain && of.is(call));
+        if let Some(made) = if is_plain { known() } else { None } {
+            return made;
         }
         let made = made(call, answer);
         if is_plain {
-            self.answer = Some((call.clone(), plain, made.clone()));
+            self.answers.keep((call.clone(), plain), made.clone());
         }
         made
     }
