@@ -44,7 +44,7 @@ fn run(name: &str, operations: u64, server: impl Fn(DuplexStream) + 'static) -> 
 
 pub(super) fn http_get(operations: u64) {
     let record = run("k6-http-get", operations, server::http(b"\r\n\r\n", user::OK));
-    assert_eq!(record.counters.get(Counter::HttpResponses), operations);
+    assert_eq!(record.counters[Counter::HttpResponses], operations);
 }
 
 pub(super) fn ws(operations: u64) {
@@ -57,5 +57,5 @@ pub(super) fn websockets(operations: u64) {
 
 fn receive(name: &str, operations: u64) {
     let record = run(name, operations, server::websocket(&[], user::flood()));
-    assert_eq!(record.counters.get(Counter::MessagesReceived), operations);
+    assert_eq!(record.counters[Counter::MessagesReceived], operations);
 }
