@@ -68,13 +68,13 @@ fn word(comparison: &Comparison) -> String {
 }
 
 fn margin(comparison: &Comparison) -> String {
-    format!("±{} %", figure_of_percent(comparison.margin))
+    format!("±{}", percentage(comparison.margin))
 }
 
-/// A percentage without needless digits.
-fn figure_of_percent(share: f64) -> String {
+/// A size of a change, which needs no more digits than a reader asks for: `5 %`, `2.5 %`.
+fn percentage(share: f64) -> String {
     let text = format!("{:.1}", share * 100.0);
-    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+    format!("{} %", text.strip_suffix(".0").unwrap_or(&text))
 }
 
 fn tone(judgement: Judgement) -> Tone {
@@ -97,9 +97,9 @@ fn headline(comparison: &Comparison) -> String {
     }
     let Some(primary) = &comparison.primary else {
         return match comparison.missing.first() {
-            Some(name) => format!("not every run has the figure {name}"),
+            Some(name) => format!("{name} cannot be compared"),
             None if runs_a.min(runs_b) == &0 => "no run of one side can be used".to_owned(),
-            None => "the runs have no figure in common".to_owned(),
+            None => "the runs have no figure in common that could decide".to_owned(),
         };
     };
     let runs = match runs_a == runs_b {
@@ -109,13 +109,16 @@ fn headline(comparison: &Comparison) -> String {
     format!("{}: {}, {runs}", primary.figure.name, change(primary, [a, b]))
 }
 
-/// `B took 1.23 × as long as A (1.12–1.35)`.
+/// `B is 1.230 × A (1.120–1.350)`.
 fn change(compared: &Compared, [a, b]: [&str; 2]) -> String {
     let interval = compared.effect.interval.map(|_| format!(" ({})", interval(compared))).unwrap_or_default();
     match compared.figure.scale {
         Scale::Ratio => format!("{b} is {} × {a}{interval}", ratio(compared.effect.estimate)),
         Scale::Difference => {
-            format!("{b} is {a} {}{interval}", difference(&compared.figure, compared.effect.estimate))
+            format!(
+                "{b} is {a} {}{interval}",
+                difference(&compared.figure, compared.effect.estimate, "points")
+            )
         }
     }
 }
@@ -125,11 +128,16 @@ fn ratio(value: f64) -> String {
     if value < 10.0 { format!("{value:.3}") } else { figure(value) }
 }
 
-fn difference(figure: &Figure, value: f64) -> String {
+fn difference(figure: &Figure, value: f64, points: &str) -> String {
     let sign = if value < 0.0 { "−" } else { "+" };
+    format!("{sign} {}", distance(figure, value, points))
+}
+
+/// How far apart two values are, whichever is larger; of shares in percentage points.
+fn distance(figure: &Figure, value: f64, points: &str) -> String {
     match figure.is_share() {
-        true => format!("{sign} {:.2} points", value.abs() * 100.0),
-        false => format!("{sign} {}", self::figure(value.abs())),
+        true => format!("{:.2} {points}", value.abs() * 100.0),
+        false => self::figure(value.abs()),
     }
 }
 
@@ -166,7 +174,7 @@ fn cells(compared: &Compared) -> [String; 5] {
     let [a, b] = compared.means.map(|mean| value(&compared.figure, mean));
     let change = match compared.figure.scale {
         Scale::Ratio => ratio(compared.effect.estimate),
-        Scale::Difference => difference(&compared.figure, compared.effect.estimate).replace(" points", " pt"),
+        Scale::Difference => difference(&compared.figure, compared.effect.estimate, "pt"),
     };
     let word = match compared.judgement {
         Judgement::Inconclusive => "open".to_owned(),
@@ -230,7 +238,7 @@ fn sentences(comparison: &Comparison) -> Vec<(&'static str, String)> {
     if let Some(more) = comparison.left_out.len().checked_sub(LEFT_OUT).filter(|more| *more > 0) {
         sentences.push(("", format!("and {}", counted(more as u64, "more run"))));
     }
-    for name in comparison.missing.iter().skip(usize::from(comparison.primary.is_none())) {
+    for name in &comparison.missing {
         sentences.push(("missing", format!("not every run has the figure {name}")));
     }
     if let Some(primary) = &comparison.primary {
@@ -262,9 +270,9 @@ fn mismatched(mismatch: &Mismatch) -> String {
 fn seen(primary: &Compared) -> Option<(&'static str, String)> {
     let detectable = primary.effect.detectable?;
     let size = match primary.figure.scale {
-        Scale::Ratio if detectable < 2.0 => format!("of {} %", figure_of_percent(detectable - 1.0)),
+        Scale::Ratio if detectable < 2.0 => format!("of {}", percentage(detectable - 1.0)),
         Scale::Ratio => format!("to {} times as much", figure(detectable)),
-        Scale::Difference => format!("of {}", difference(&primary.figure, detectable).replace("+ ", "")),
+        Scale::Difference => format!("of {}", distance(&primary.figure, detectable, "points")),
     };
     Some(("sees", format!("runs that vary as these do show a change {size} nine times in ten")))
 }

@@ -1,6 +1,7 @@
 //! Baselines of `sonagi compare`: runs kept as what is compared of them, in one file that a pipeline can keep.
 
 use crate::error::Error;
+use crate::matrix;
 use sonagi_verdict::compare::{Observation, RUNS_AT_LEAST};
 use std::path::{Path, PathBuf};
 
@@ -27,7 +28,7 @@ impl Baseline {
         let sound = runs.iter().filter(|run| run.unsound.is_none()).count();
         if sound < RUNS_AT_LEAST {
             let what = format!(
-                "a baseline has at least {RUNS_AT_LEAST} runs whose figures are the target's; of these {sound} are so"
+                "a baseline needs at least {RUNS_AT_LEAST} runs that tell something of the target; {sound} of these do"
             );
             return Err(Error::could_not(format_args!("{what}\nhint: make ten runs of the same script")));
         }
@@ -57,9 +58,7 @@ impl Baseline {
             std::fs::create_dir_all(folder).map_err(|error| Error::file("create", folder, error))?;
         }
         let text = serde_json::to_string_pretty(self).map_err(Error::could_not)?;
-        let new = path.with_extension("new");
-        let written = std::fs::write(&new, text).and_then(|()| std::fs::rename(&new, &path));
-        written.map_err(|error| Error::file("write", &path, error))?;
+        matrix::replace(&path, &text).map_err(|error| Error::file("write", &path, error))?;
         Ok(path)
     }
 

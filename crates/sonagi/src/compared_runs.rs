@@ -3,6 +3,7 @@
 use crate::commands::report;
 use crate::error::Error;
 use crate::languages::LANGUAGES;
+use crate::matrix;
 use serde_json::Value;
 use sonagi_measure::folder::{self, RUN};
 use sonagi_verdict::compare::Observation;
@@ -36,27 +37,24 @@ pub(crate) fn all(paths: &[PathBuf]) -> Result<Vec<Observation>, Error> {
     found.iter().map(|run| observation(run)).collect()
 }
 
-/// The run folders of a path, oldest first: itself, or those in it, a matrix's included.
+/// The run folders of a path, oldest first: itself, or those in it, then those of the matrices in it.
 fn below(path: &Path) -> Vec<PathBuf> {
+    let is_run = |path: &PathBuf| path.join(RUN).is_file();
     if path.is_file() || path.join(RUN).is_file() {
         return vec![path.to_owned()];
     }
-    let mut runs: Vec<PathBuf> = report::runs_in(path).unwrap_or_default();
-    runs.sort();
-    let is_single = |run: &PathBuf| run.join(RUN).is_file();
-    let (single, matrices): (Vec<_>, Vec<_>) = runs.into_iter().partition(is_single);
-    let inside = matrices.iter().flat_map(|matrix| {
-        let mut inside: Vec<PathBuf> = std::fs::read_dir(matrix)
-            .into_iter()
-            .flatten()
-            .filter_map(|entry| Some(entry.ok()?.path()))
-            .collect();
-        inside.retain(is_single);
-        inside.sort();
-        inside
-    });
-    let inside: Vec<_> = inside.collect();
-    single.into_iter().chain(inside).collect()
+    let inside = entries(path);
+    let matrices = inside.iter().filter(|folder| folder.join(matrix::DOCUMENT).is_file());
+    let deeper: Vec<PathBuf> = matrices.flat_map(|folder| entries(folder)).collect();
+    inside.into_iter().chain(deeper).filter(is_run).collect()
+}
+
+/// What is in a folder, by name; nothing of one that cannot be read.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let read = std::fs::read_dir(folder).into_iter().flatten();
+    let mut entries: Vec<PathBuf> = read.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    entries.sort();
+    entries
 }
 
 fn observation(path: &Path) -> Result<Observation, Error> {
@@ -66,12 +64,12 @@ fn observation(path: &Path) -> Result<Observation, Error> {
     if path.is_file() {
         return of_file(path, &name);
     }
-    let header = folder::header(path).map_err(|error| report::unread(path, &error))?;
-    let summary = match sonagi_k6::summary::recorded(&report::open(path)?) {
+    let reader = report::open(path)?;
+    let summary = match sonagi_k6::summary::recorded(&reader) {
         Some(recorded) => recorded.record,
         None => folder::read(path, LANGUAGES.naming).map_err(|error| report::unread(path, &error))?,
     };
-    Ok(Observation::of_run(&name, &header, &summary))
+    Ok(Observation::of_run(&name, reader.header(), &summary))
 }
 
 /// A report of one run: of ours, or another tool's.

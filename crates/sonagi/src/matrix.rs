@@ -101,7 +101,7 @@ impl Record {
 }
 
 /// Replaces a file in one step: at any moment there is a whole file.
-fn replace(path: &Path, text: &str) -> std::io::Result<()> {
+pub(crate) fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     let new = path.with_extension("new");
     std::fs::write(&new, text)?;
     std::fs::rename(&new, path)

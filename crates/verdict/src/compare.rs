@@ -135,9 +135,11 @@ pub fn compare(sides: &[Side; 2], question: &Question) -> Comparison {
     let sound = sides.each_ref().map(|side| sound(&side.runs, &mut left_out));
     let mismatches = mismatches(sides, &question.across);
     let (figures, missing) = chosen(&sound, question);
-    let mut compared = figures.into_iter().filter_map(|figure| compared(figure, &sound, question.margin));
-    let primary = compared.next();
-    let mut others: Vec<Compared> = compared.collect();
+    let mut figures = figures.into_iter();
+    let mut compared = |figure: Figure| compared(figure, &sound, question.margin);
+    // One that has no place on its scale decides nothing, and nothing else decides in its place.
+    let primary = figures.next().and_then(&mut compared);
+    let mut others: Vec<Compared> = figures.filter_map(compared).collect();
     correct(&mut others, question.margin);
     let is_comparable = mismatches.iter().all(|mismatch| mismatch.is_declared);
     let verdict = match &primary {
@@ -194,7 +196,7 @@ fn compared(figure: Figure, sides: &[Vec<&Observation>; 2], margin: f64) -> Opti
     let runs =
         sides.each_ref().map(|side| side.iter().filter_map(|run| figure.of(run)).collect::<Vec<f64>>());
     let effect = effect(figure.scale, &runs[0], &runs[1])?;
-    let means = runs.each_ref().map(|runs| mean(figure.scale, runs));
+    let means = runs.each_ref().map(|runs| figure.scale.mean(runs));
     let mut compared = Compared {
         figure,
         runs,
@@ -206,14 +208,6 @@ fn compared(figure: Figure, sides: &[Vec<&Observation>; 2], margin: f64) -> Opti
     };
     compared.judge(margin);
     Some(compared)
-}
-
-fn mean(scale: Scale, runs: &[f64]) -> f64 {
-    let count = runs.len() as f64;
-    match scale {
-        Scale::Ratio => (runs.iter().map(|run| run.ln()).sum::<f64>() / count).exp(),
-        Scale::Difference => runs.iter().sum::<f64>() / count,
-    }
 }
 
 /// Judges the figures beside the primary one again, each as one of so many.
@@ -236,10 +230,7 @@ impl Compared {
 
     fn judge(&mut self, margin: f64) {
         let margin = self.margin(margin);
-        let even = |value: f64| match self.figure.scale {
-            Scale::Ratio => value.ln(),
-            Scale::Difference => value,
-        };
+        let even = |value| self.figure.scale.even(value);
         let change = even(self.effect.estimate);
         let fewest = self.runs[0].len().min(self.runs[1].len());
         self.judgement = match (self.effect.interval, self.adjusted_p) {

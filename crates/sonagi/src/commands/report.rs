@@ -173,7 +173,7 @@ fn write(path: &Path, folder: &Path, summary: &Summary) -> Result<(), Error> {
 }
 
 /// The runs in a folder that is no run itself, newest first: their names begin with their time. None: it holds no run.
-pub(crate) fn runs_in(folder: &Path) -> Option<Vec<PathBuf>> {
+fn runs_in(folder: &Path) -> Option<Vec<PathBuf>> {
     let is_run = |path: &PathBuf| path.join(RUN).is_file() || path.join(matrix::DOCUMENT).is_file();
     if is_run(&folder.to_owned()) {
         return None;

@@ -44,11 +44,11 @@ pub struct Effect {
 }
 
 impl Scale {
-    /// The figure where the scale is even; None where it has no place on it.
-    fn even(self, figure: f64) -> Option<f64> {
+    /// The figure where equal changes are equally far apart; not finite where it has no place on the scale.
+    pub(super) fn even(self, figure: f64) -> f64 {
         match self {
-            Scale::Ratio => (figure > 0.0 && figure.is_finite()).then(|| figure.ln()),
-            Scale::Difference => figure.is_finite().then_some(figure),
+            Scale::Ratio => figure.ln(),
+            Scale::Difference => figure,
         }
     }
 
@@ -59,12 +59,9 @@ impl Scale {
         }
     }
 
-    /// No change.
-    pub fn none(self) -> f64 {
-        match self {
-            Scale::Ratio => 1.0,
-            Scale::Difference => 0.0,
-        }
+    /// The mean of runs: the geometric one of ratios.
+    pub(super) fn mean(self, figures: &[f64]) -> f64 {
+        self.back(figures.iter().map(|figure| self.even(*figure)).sum::<f64>() / figures.len() as f64)
     }
 }
 
@@ -78,12 +75,15 @@ struct Sample {
 
 impl Sample {
     fn of(scale: Scale, figures: &[f64]) -> Option<Sample> {
-        let even: Vec<f64> = figures.iter().map(|figure| scale.even(*figure)).collect::<Option<_>>()?;
+        let even: Vec<f64> = figures.iter().map(|figure| scale.even(*figure)).collect();
+        if even.is_empty() || even.iter().any(|value| !value.is_finite()) {
+            return None;
+        }
         let runs = even.len() as f64;
         let mean = even.iter().sum::<f64>() / runs;
         let squares: f64 = even.iter().map(|value| (value - mean).powi(2)).sum();
         let variance = if even.len() > 1 { squares / (runs - 1.0) } else { 0.0 };
-        (!even.is_empty()).then_some(Sample { mean, variance, runs })
+        Some(Sample { mean, variance, runs })
     }
 }
 

@@ -56,7 +56,7 @@ impl Figure {
             Direction::Neither
         };
         let is_count = direction == Direction::LowerIsBetter && !is_time(name);
-        let scale = if SHARES.contains(&last) || is_count { Scale::Difference } else { Scale::Ratio };
+        let scale = if is_share(name) || is_count { Scale::Difference } else { Scale::Ratio };
         Figure { name: name.to_owned(), direction, scale }
     }
 
@@ -67,8 +67,12 @@ impl Figure {
 
     /// Whether it is a share from 0 to 1.
     pub fn is_share(&self) -> bool {
-        SHARES.contains(&self.name.rsplit('.').next().unwrap_or(&self.name))
+        is_share(&self.name)
     }
+}
+
+fn is_share(name: &str) -> bool {
+    SHARES.contains(&name.rsplit('.').next().unwrap_or(name))
 }
 
 /// Whether a figure is a time: its own name or that of the distribution it is of says so.

@@ -157,6 +157,16 @@ fn a_primary_figure_that_a_run_lacks_is_replaced_by_no_other() {
 }
 
 #[test]
+fn a_primary_figure_that_is_zero_in_a_run_is_replaced_by_no_other_either() {
+    let mut random = fastrand::Rng::with_seed(1);
+    let mut sides = [side("A", 5, 20.0, 0.01, &mut random), side("B", 5, 20.0, 0.01, &mut random)];
+    sides[0].runs[0].figures.insert("delivery.latency_ms.p99".to_owned(), 0.0);
+    let comparison = compare(&sides, &question());
+    assert_eq!(comparison.verdict, Judgement::NotComparable);
+    assert!(comparison.primary.is_none() && !comparison.others.is_empty());
+}
+
+#[test]
 fn names_say_which_way_is_better() {
     let check = |name: &str, direction, scale| {
         let figure = Figure::named(name);
