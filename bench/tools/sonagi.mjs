@@ -40,7 +40,7 @@ function report({ stdout }) {
 }
 
 /** A closed loop without pauses uses all of its core, and the generator says so of itself. */
-const SATURATED = /used more than 90 % of its core/;
+const SATURATED = /used more than 90 % of its core|wanted more than 90 % of a core/;
 
 /**
  * What of a run the generator itself objects to, as a text for `falls_short`; undefined when nothing. `saturating` is for

@@ -291,6 +291,7 @@ impl Dialect for Artillery {
 
     fn observed(&self, shard: &Rc<Shard>) -> Interval {
         shard.hear_processor();
+        shard.functions_wanted(shard.processor().map_or(0, |processor| processor.take_wanted_ns()));
         Interval::default()
     }
 }

@@ -59,6 +59,13 @@ pub fn thread_wait_ns() -> u64 {
     told.split_whitespace().nth(1).and_then(|wait| wait.parse().ok()).unwrap_or(0)
 }
 
+/// How long a process's first thread was busy, or ready to run and had no core, since it began (ns); None when it has
+/// ended, and where the system does not say.
+pub fn process_wanted_ns(pid: u32) -> Option<u64> {
+    let told = fs::read_to_string(format!("/proc/{pid}/schedstat")).ok()?;
+    told.split_whitespace().take(2).map(|ns| ns.parse::<u64>().ok()).sum()
+}
+
 /// A thread's CPU and waiting time since the last call.
 #[derive(Debug)]
 pub struct ThreadTimes {

@@ -41,6 +41,8 @@ pub struct Shard {
     pub place: Place,
     log: Log,
     times: ThreadTimes,
+    /// How long the process of the script's functions wanted a core since the last second (ns).
+    functions_ns: Cell<u64>,
     /// Second 0 has begun.
     has_begun: Cell<bool>,
 }
@@ -82,6 +84,7 @@ impl Shard {
             place: Place { index: Some(0), threads: 1 },
             log: Log::new(say, Waiting::default(), None),
             times: ThreadTimes::begin(),
+            functions_ns: Cell::new(0),
             has_begun: Cell::new(false),
         }
     }
@@ -111,6 +114,11 @@ impl Shard {
         self.recorder.borrow_mut().add(counter, n);
     }
 
+    /// The script's functions, in a process of their own, wanted a core for so long since the last second.
+    pub fn functions_wanted(&self, ns: u64) {
+        self.functions_ns.set(self.functions_ns.get() + ns);
+    }
+
     /// Whether the run was asked to end.
     pub fn is_stopping(&self) -> bool {
         self.control.is_stopping()
@@ -135,7 +143,8 @@ impl Shard {
     pub fn take(&self) -> Record {
         let (cpu_ns, wait_ns) = self.times.take();
         self.log.begin_second();
-        let gauges = Gauges { users: self.active.get(), connections: self.connected.get(), cpu_ns, wait_ns };
+        let (users, connections) = (self.active.get(), self.connected.get());
+        let gauges = Gauges { users, connections, cpu_ns, wait_ns, functions_ns: self.functions_ns.take() };
         Record { gauges, shard: number(self.place.index), ..self.recorder.borrow_mut().take() }
     }
 

@@ -49,9 +49,10 @@ pub(crate) struct Watch {
     /// The machine's pressure (µs) and the run's time (ns) at the first second and since then.
     pressure: Option<(u64, u64, i64)>,
     busiest: f64,
-    /// By shard: how long its core has been full by now (ns).
-    busy_ns: Vec<i64>,
-    longest_busy: Option<(i64, usize, u64)>,
+    /// Of the shards' threads.
+    shards: FullCores,
+    /// Of the processes that run the script's functions, one for each shard.
+    functions: FullCores,
     resident_peak: u64,
     files_peak: u64,
     files_limit: u64,
@@ -63,7 +64,8 @@ impl Snapshot {
     /// The highest share of one core that a shard used; None: the interval is too short to tell, or no shard reported.
     pub fn busiest_core(&self) -> Option<f64> {
         let busiest_ns = self.shards.iter().map(|shard| shard.cpu_ns).max()?;
-        (self.interval_ns >= SHORTEST_NS).then(|| busiest_ns as f64 / self.interval_ns as f64)
+        // A thread has one core: what it used beyond it, it used before the interval that was told late.
+        (self.interval_ns >= SHORTEST_NS).then(|| (busiest_ns as f64 / self.interval_ns as f64).min(1.0))
     }
 }
 
@@ -121,14 +123,9 @@ impl Watch {
         if interval_ns < SHORTEST_NS {
             return;
         }
-        self.busy_ns.resize(self.busy_ns.len().max(shards.len()), 0);
-        for (index, (shard, busy)) in shards.iter().zip(&mut self.busy_ns).enumerate() {
-            let share = shard.cpu_ns as f64 / interval_ns as f64;
-            *busy = if share > BUSY_SHARE { *busy + interval_ns } else { 0 };
-            if self.longest_busy.is_none_or(|(longest, ..)| *busy > longest) {
-                self.longest_busy = Some((*busy, index, second));
-            }
-        }
+        let share = |ns: u64| ns as f64 / interval_ns as f64;
+        self.shards.absorb(shards.iter().map(|shard| share(shard.cpu_ns)), interval_ns, second);
+        self.functions.absorb(shards.iter().map(|shard| share(shard.functions_ns)), interval_ns, second);
     }
 
     /// The judgement. `objective_ms` is the smallest latency threshold of the script; `cores` is 0 where nobody knows.
@@ -265,23 +262,69 @@ impl Watch {
         }
     }
 
-    /// Whether a shard's core was full for too long.
+    /// Whether a core was full for too long: a shard's own, or that of the script's functions.
     fn is_full(&self) -> bool {
-        self.longest_busy.is_some_and(|(busy_ns, ..)| busy_ns as f64 / 1e9 >= BUSY_SECONDS - 0.05)
+        self.shards.too_long().is_some() || self.functions.too_long().is_some()
     }
 
     fn judge_cores(&self, judgement: &mut Judgement) {
-        let Some((busy_ns, shard, second)) = self.longest_busy else { return };
-        let seconds = busy_ns as f64 / 1e9;
-        if self.is_full() {
-            judgement.late(
-                Health::Invalid,
-                format!(
-                    "shard {shard} used more than 90 % of its core for {seconds:.0} s on end, until second {second} \
-                     (limit: 5 s)"
-                ),
-            );
+        let until =
+            |full: Full| format!("{:.0} s on end, until second {} (limit: 5 s)", full.seconds(), full.second);
+        if let Some(full) = self.shards.too_long() {
+            let finding = format!("shard {} used more than 90 % of its core for {}", full.index, until(full));
+            judgement.late(Health::Invalid, finding);
         }
+        if let Some(full) = self.functions.too_long() {
+            let finding = format!(
+                "the script's functions (shard {}) wanted more than 90 % of a core for {}: users waited for them, \
+                 not for the target",
+                full.index,
+                until(full)
+            );
+            judgement.late(Health::Invalid, finding);
+        }
+    }
+}
+
+/// How long threads had their core full on end, each a thread that can use one.
+#[derive(Clone, Debug, Default)]
+struct FullCores {
+    /// By index: how long by now (ns).
+    by_now: Vec<i64>,
+    longest: Option<Full>,
+}
+
+/// The longest time that a core was full on end.
+#[derive(Clone, Copy, Debug)]
+struct Full {
+    ns: i64,
+    /// Whose core it was.
+    index: usize,
+    /// Its last second.
+    second: u64,
+}
+
+impl Full {
+    fn seconds(self) -> f64 {
+        self.ns as f64 / 1e9
+    }
+}
+
+impl FullCores {
+    /// An interval's shares of a core.
+    fn absorb(&mut self, shares: impl ExactSizeIterator<Item = f64>, interval_ns: i64, second: u64) {
+        self.by_now.resize(self.by_now.len().max(shares.len()), 0);
+        for (index, (share, ns)) in shares.zip(&mut self.by_now).enumerate() {
+            *ns = if share > BUSY_SHARE { *ns + interval_ns } else { 0 };
+            if self.longest.is_none_or(|longest| *ns > longest.ns) {
+                self.longest = Some(Full { ns: *ns, index, second });
+            }
+        }
+    }
+
+    /// The longest time, when it was too long.
+    fn too_long(&self) -> Option<Full> {
+        self.longest.filter(|full| full.seconds() >= BUSY_SECONDS - 0.05)
     }
 }
 

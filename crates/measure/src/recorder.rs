@@ -73,6 +73,9 @@ pub struct Gauges {
     pub cpu_ns: u64,
     /// How long it was ready to run and had no core (ns); 0 where the system does not say.
     pub wait_ns: u64,
+    /// How long the process that runs the script's functions for this shard was busy, or ready to run and had no core
+    /// (ns); 0 without one, and where the system does not say.
+    pub functions_ns: u64,
 }
 
 /// A shard's observations in one interval.

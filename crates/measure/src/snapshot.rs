@@ -172,9 +172,13 @@ impl Snapshot {
             self.shards.resize(shard + 1, Gauges::default());
         }
         // A shard's last record may come with the one before it: its levels are the later ones.
-        let Gauges { cpu_ns, wait_ns, .. } = self.shards[shard];
-        let (cpu_ns, wait_ns) = (cpu_ns + record.gauges.cpu_ns, wait_ns + record.gauges.wait_ns);
-        self.shards[shard] = Gauges { cpu_ns, wait_ns, ..record.gauges };
+        let (before, now) = (self.shards[shard], record.gauges);
+        self.shards[shard] = Gauges {
+            cpu_ns: before.cpu_ns + now.cpu_ns,
+            wait_ns: before.wait_ns + now.wait_ns,
+            functions_ns: before.functions_ns + now.functions_ns,
+            ..now
+        };
     }
 }
 

@@ -188,8 +188,8 @@ impl Totals {
         snapshot.metrics = follower.counted(&counts, at);
         let last = &self.tally.sum;
         snapshot.process = last.process;
-        snapshot.shards =
-            last.shards.iter().map(|shard| Gauges { cpu_ns: 0, wait_ns: 0, ..*shard }).collect();
+        let levels = |shard: &Gauges| Gauges { cpu_ns: 0, wait_ns: 0, functions_ns: 0, ..*shard };
+        snapshot.shards = last.shards.iter().map(levels).collect();
         self.tally.complete = true;
         self.end(snapshot)
     }

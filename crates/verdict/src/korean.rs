@@ -120,7 +120,7 @@ mod tests {
                 Some("코어의 99 %(이전 31 %), 29초부터 가득 참"),
             ),
             ("p95 of answers rose from 24 to 1,640 ms", Some("응답 p95가 24에서 1,640 ms로 증가")),
-            ("the machine's CPU was not measured", Some("장비의 CPU는 측정하지 않음")),
+            ("nobody measured the machine's CPU", Some("장비의 CPU는 측정하지 않음")),
             ("target.threads went from 10.00 to 90.00", Some("target.threads: 10.00 → 90.00")),
             (
                 "3 copies never arrived: 1 with nothing after them, 2 of messages that reached nobody",

@@ -102,7 +102,7 @@ fn evidence(series: &str, text: impl Into<String>) -> Evidence {
 
 /// The ruling of a rule whose series are missing.
 fn unmeasured(what: &str) -> Ruling {
-    Ruling::Unmeasured(format!("{what} was not measured"))
+    Ruling::Unmeasured(format!("nobody measured {what}"))
 }
 
 /// Bytes with their unit, none below zero.

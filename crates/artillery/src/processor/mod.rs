@@ -85,6 +85,8 @@ pub(crate) struct Sidecar {
     /// The functions its module has.
     exported: RefCell<Vec<String>>,
     node: RefCell<Option<Node>>,
+    /// How long the process had wanted a core when that was last asked (ns).
+    wanted_ns: Cell<u64>,
     said: RefCell<Vec<Said>>,
     /// Rings when there is more of it.
     has_said: Notify,
@@ -117,6 +119,7 @@ impl Sidecar {
             over: Notify::new(),
             exported: RefCell::default(),
             node: RefCell::new(None),
+            wanted_ns: Cell::new(0),
             said: RefCell::default(),
             has_said: Notify::new(),
             unheard: Cell::new(0),
@@ -170,6 +173,12 @@ impl Sidecar {
             self.outbox.borrow_mut().forget(user);
             self.wake.notify_one();
         }
+    }
+
+    /// How long its process was busy, or ready to run and had no core, since the last call (ns).
+    pub(crate) fn take_wanted_ns(&self) -> u64 {
+        let now = self.node.borrow().as_ref().map_or(0, Node::wanted_ns);
+        now.saturating_sub(self.wanted_ns.replace(now))
     }
 
     /// The unasked messages since the last call.
@@ -249,6 +258,8 @@ impl Sidecar {
         // A process that has ended meanwhile is noticed when it is read from.
         let _ = line.write.write_all(&message::share(&self.shared)).await;
         *self.exported.borrow_mut() = exported.unwrap_or_default();
+        // Loading the module is no load.
+        self.wanted_ns.set(node.wanted_ns());
         self.node.replace(Some(node));
         Ok(line)
     }

@@ -102,6 +102,13 @@ impl Detached {
 #[derive(Debug)]
 pub(super) struct Node(Child);
 
+impl Node {
+    /// How long it was busy, or ready to run and had no core, since it began (ns): functions run on its first thread.
+    pub(super) fn wanted_ns(&self) -> u64 {
+        sonagi_engine::health::process_wanted_ns(self.0.id()).unwrap_or(0)
+    }
+}
+
 impl Drop for Node {
     fn drop(&mut self) {
         let _ = self.0.kill();

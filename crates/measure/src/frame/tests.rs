@@ -115,7 +115,7 @@ fn second(second: u64) -> Snapshot {
         interval_ns: 1_000_000_000,
         operations: vec![Timings::default(), Timings::default()],
         ledger: Counts { owed: 10 * (second + 1), lost: second, ..Counts::default() },
-        shards: vec![Gauges { users: 3, connections: 2, cpu_ns: 250_000_000, wait_ns: 0 }],
+        shards: vec![Gauges { users: 3, connections: 2, cpu_ns: 250_000_000, ..Gauges::default() }],
         ..Snapshot::default()
     };
     snapshot.counters.add(Counter::ArrivalsPlanned, 2 + second);

@@ -87,6 +87,7 @@ pub(crate) fn record_second(recorder: &mut Recorder, shard: u32, second: i64) ->
     expectations.failed("equals", At(now + 7), || format!("shard {shard}, second {second}"));
     let mut record = recorder.take();
     let cpu_ns = 100_000_000 * (1 + u64::from(shard));
-    record.gauges = Gauges { users: 5 + second as u64, connections: 4, cpu_ns, wait_ns: cpu_ns / 4 };
+    let (users, wait_ns, functions_ns) = (5 + second as u64, cpu_ns / 4, cpu_ns / 2);
+    record.gauges = Gauges { users, connections: 4, cpu_ns, wait_ns, functions_ns };
     record
 }

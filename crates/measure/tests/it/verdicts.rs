@@ -6,7 +6,7 @@ use sonagi_measure::ledger::{Joined, Received, Rules, Sent};
 use sonagi_measure::metrics::MetricStore;
 use sonagi_measure::outcome::{Failure, OperationId, Outcome};
 use sonagi_measure::recorder::{Counter, Gauges, Recorder};
-use sonagi_measure::summary::{Conclusion, Health, Service, Summary};
+use sonagi_measure::summary::{Cause, Conclusion, Health, Service, Summary};
 use sonagi_measure::thresholds::Threshold;
 use sonagi_measure::totals::{Header, ProcessGauges, Totals};
 
@@ -299,6 +299,22 @@ fn a_full_core_for_five_seconds_on_end_invalidates_a_run() {
     let finding = "shard 0 used more than 90 % of its core for 5 s on end, until second 6 (limit: 5 s)";
     check(&busy(|second| (2..7).contains(&second)), Conclusion::Invalid, &[finding]);
     assert_eq!(busy(|second| second != 4).generator.state, Health::Ok);
+}
+
+#[test]
+fn functions_that_want_a_core_for_five_seconds_on_end_invalidate_a_run_and_are_not_called_starved() {
+    let wanted = |full: fn(i64) -> bool| {
+        run_with(header(), 8, |_, second| {
+            let functions_ns = if full(second) { 950_000_000 } else { 200_000_000 };
+            Gauges { cpu_ns: 10_000_000, wait_ns: 900_000_000, functions_ns, ..Gauges::default() }
+        })
+    };
+    let finding = "the script's functions (shard 0) wanted more than 90 % of a core for 5 s on end, until second 6 \
+                   (limit: 5 s): users waited for them, not for the target";
+    let slow = wanted(|second| (2..7).contains(&second));
+    check(&slow, Conclusion::Invalid, &[finding]);
+    assert_eq!(slow.generator.cause, Some(Cause::Overloaded));
+    assert_eq!(wanted(|second| second != 4).generator.state, Health::Ok);
 }
 
 #[test]

@@ -187,3 +187,37 @@ scenarios: [{ flow: [{ function: go }] }]
         assert_eq!(answer.err, "loaded\n", "{answer:?}");
     }
 }
+
+#[test]
+fn a_run_whose_functions_cannot_follow_is_invalid_and_its_target_not_accused() {
+    let place = Place::new();
+    place.write(
+        "burn.js",
+        "exports.burn = () => { for (const since = Date.now(); Date.now() - since < 5; ); };",
+    );
+    let script = r"
+config:
+  target: http://127.0.0.1:9
+  phases: [{ duration: 7, users: 20 }]
+  processor: ./burn.js
+scenarios:
+  - flow: [{ function: burn }, { get: { url: /healthz } }]
+";
+    place.write("s.yml", script);
+    let service = Service::start(&place, &[]);
+    let answer = place.sonagi(&["run", "s.yml", "-t", &service.url, "--json", "--shards", "1"]);
+    assert_eq!(answer.code, Some(3), "{answer:?}");
+    let document = answer.json();
+    let finding = document["generator"]["findings"].to_string();
+    assert!(
+        finding.contains("the script's functions (shard 0) wanted more than 90 % of a core for"),
+        "{finding}"
+    );
+    assert_eq!(document["generator"]["cause"], "overloaded");
+    let folder = document["run_folder"].as_str().unwrap();
+    let explained = place.sonagi(&["explain", folder]);
+    let is_just = ["the target kept up", "The load generator fell behind"]
+        .iter()
+        .any(|text| explained.out.contains(text));
+    assert!(is_just, "{explained:?}");
+}

@@ -27,7 +27,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     ("connects did not come in steps of whole seconds", "연결 시간이 초 단위 계단을 이루지 않음"),
     ("SYNs were dropped because an accept queue overflowed", "accept 큐가 넘쳐 SYN이 버려짐"),
     ("SYNs were lost as other segments were", "다른 세그먼트처럼 SYN도 유실됨"),
-    ("how long connects took was not measured", "연결에 걸린 시간은 측정하지 않음"),
+    ("nobody measured how long connects took", "연결에 걸린 시간은 측정하지 않음"),
     ("the target used {} of {} cores", "대상은 {2}코어 중 {1}코어 사용"),
     ("{} busy, from {} s on", "사용률 {1}, {2}초부터"),
     ("tasks waited for a core {} of the time", "시간의 {1} 동안 작업이 코어를 기다림"),
@@ -191,7 +191,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         "이벤트 루프가 시간의 {1} 넘게 오래 바쁘지 않음",
     ),
     // Why other causes are none.
-    ("{} was not measured", "{1} 측정하지 않음"),
+    ("nobody measured {}", "{1} 측정하지 않음"),
     ("overflows of accept queues", "accept 큐 넘침은"),
     ("the machine's CPU", "장비의 CPU는"),
     ("the target's cgroup", "대상의 cgroup은"),
