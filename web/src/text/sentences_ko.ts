@@ -149,6 +149,10 @@ const FINDINGS: Entry[] = [
     'shard {shard} used more than 90 % of its core for {s} s on end, until second {second} (limit: 5 s)',
     '샤드 {shard}번이 {second}초까지 {s}초 연속으로 코어의 90 % 넘게 사용했습니다(한도: 5초)',
   ],
+  [
+    "the script's functions (shard {shard}) wanted more than 90 % of a core for {s} s on end, until second {second} (limit: 5 s): users waited for them, not for the target",
+    '스크립트의 함수가(샤드 {shard}번) {second}초까지 {s}초 연속으로 코어의 90 %를 넘게 필요로 했습니다(한도: 5초). 사용자는 대상이 아니라 함수를 기다렸습니다',
+  ],
 ];
 
 const HINTS: Entry[] = [
