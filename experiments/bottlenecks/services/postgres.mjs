@@ -20,16 +20,19 @@ const TABLES = `
 
 let template;
 
-/** Starts one: `{ url, watch }`, for the service and for Sonagi. `settings` as in postgresql.conf; `sql` is run before. */
-export async function postgres(started, { settings = {}, sql = [] } = {}) {
-  template ??= await made();
+/**
+ * Starts one: `{ url, watch }`, for the service and for Sonagi. `settings` as in postgresql.conf; `sql` is run before. The first call's
+ * `tables` are in all.
+ */
+export async function postgres(started, { settings = {}, sql = [], tables = TABLES } = {}) {
+  template ??= await made(tables);
   const folder = join(started.folder, 'postgres');
   execFileSync('cp', ['-a', template, folder]);
   return serve(started, folder, settings, sql);
 }
 
 /** Makes the cluster that runs copy; it is removed with the process that made it. */
-async function made() {
+async function made(tables) {
   const keeper = new Started();
   const folder = join(keeper.folder, 'postgres');
   mkdirSync(folder);
@@ -39,7 +42,7 @@ async function made() {
   const words = ['-D', folder, '-U', 'postgres', '-A', 'scram-sha-256', '--no-sync', '-E', 'UTF8', `--pwfile=${password}`];
   const initdb = keeper.spawn([program('initdb'), ...words], { unprivileged: true });
   if ((await initdb.ended) !== 0) throw new Error(`initdb failed: ${initdb.output()}`);
-  const { stop } = await serve(keeper, folder, {}, TABLES.split(';').filter((line) => line.trim()));
+  const { stop } = await serve(keeper, folder, {}, tables.split(';').filter((line) => line.trim()));
   await stop();
   process.once('exit', () => keeper.endAtOnce());
   return folder;
