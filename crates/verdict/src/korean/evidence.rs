@@ -74,7 +74,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     ("{} connections accepted and dropped", "받아들였다가 끊은 연결 {1}개"),
     ("{} times in its error log", "오류 로그에 {1}번"),
     ("{} times in its error log: {}", "오류 로그에 {1}번: {2}"),
-    ("{} connections at most", "최대 연결 {1}개"),
+    ("its status page counted {} connections at most", "상태 페이지로는 최대 연결 {1}개"),
     ("{} active, from {} s on", "활성 {1}개, {2}초부터"),
     ("{} cores, {} busy", "{1}코어, 사용률 {2}"),
     ("{} of them waited for a latch (LWLock)", "그중 {1}개가 래치(LWLock)를 기다림"),

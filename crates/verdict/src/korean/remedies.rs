@@ -199,8 +199,9 @@ pub(super) const ENTRIES: &[Entry] = &[
         "스왑은 메모리가 아니라 갑작스러운 죽음에 대한 보험으로 추가하세요",
     ),
     (
-        "find them (top, pidstat 1) and run the test without them",
-        "그 프로세스를 찾아(top, pidstat 1) 없는 상태에서 시험하세요",
+        "find them (top, pidstat 1): a database on the same machine belongs to the service, and what does not has no \
+         place in the test",
+        "무엇인지 찾습니다(top, pidstat 1). 같은 장비의 데이터베이스는 서비스의 일부이고, 서비스와 무관한 것은 시험 중에 두지 않습니다",
     ),
     (
         "give the target cores of its own (systemd: AllowedCPUs=, CPUWeight=; docker --cpuset-cpus)",

@@ -23,7 +23,8 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
     let used = case.peak("target.cgroup.memory");
     let mut found: Vec<Evidence> = Vec::new();
     let mut onset_s = case.story.onset();
-    for (metric, kills) in [("target.oom_kills", own), ("host.oom_kills", host)] {
+    // The machine counts the target's own kills as well.
+    for (metric, kills) in [("target.oom_kills", own), ("host.oom_kills", host - own)] {
         if kills > 0.0 {
             onset_s = case.first(metric);
             found.push(evidence(

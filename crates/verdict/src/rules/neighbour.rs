@@ -46,7 +46,11 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
             ),
         ],
         remedies: vec![
-            remedy("find them (top, pidstat 1) and run the test without them", [3, 3, 3, 3, 1, 2, 3]),
+            remedy(
+                "find them (top, pidstat 1): a database on the same machine belongs to the service, and what does not \
+                 has no place in the test",
+                [3, 3, 3, 3, 1, 2, 3],
+            ),
             remedy(
                 "give the target cores of its own (systemd: AllowedCPUs=, CPUWeight=; docker --cpuset-cpus)",
                 [3, 2, 3, 3, 2, 2, 3],

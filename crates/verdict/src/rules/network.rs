@@ -18,8 +18,7 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
     if let Some(finding) = far(case) {
         return Ruling::Fires(finding);
     }
-    let (Some(sent), Some(again)) = (case.total("host.tcp.sent"), case.total("host.tcp.retransmitted"))
-    else {
+    let (Some(sent), Some(again)) = (case.total("host.tcp.sent"), sent_again(case)) else {
         return unmeasured("TCP of the machine");
     };
     let share = if sent > 0.0 { again / sent } else { 0.0 };
@@ -61,8 +60,14 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
 pub(super) fn is_lossy(case: &Case<'_>) -> bool {
     let total = |metric| case.total(metric).unwrap_or(0.0);
     let sent = total("host.tcp.sent");
-    let is_sent_again = sent > 0.0 && total("host.tcp.retransmitted") >= RETRANSMITTED * sent;
+    let is_sent_again = sent > 0.0 && sent_again(case).unwrap_or(0.0) >= RETRANSMITTED * sent;
     is_sent_again || total("host.softnet.dropped") > 0.0
+}
+
+/// Segments that were sent again, but for those that a full accept queue dropped: no network lost these.
+fn sent_again(case: &Case<'_>) -> Option<f64> {
+    let refused = case.total("host.tcp.listen_overflows").unwrap_or(0.0);
+    case.total("host.tcp.retransmitted").map(|again| (again - refused).max(0.0))
 }
 
 /// The way itself, where it takes most of the time.

@@ -35,7 +35,10 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
             format!("{lines} times in its error log{}", limit.unwrap_or_default(), lines = whole(lines));
         found.push(evidence("nginx.log.worker_connections", text));
     }
-    found.push(evidence("nginx.connections", format!("{peak} connections at most", peak = whole(peak))));
+    found.push(evidence(
+        "nginx.connections",
+        format!("its status page counted {peak} connections at most", peak = whole(peak)),
+    ));
     let enough = (peak * 4.0).max(4_096.0);
     Ruling::Fires(Finding {
         id: "nginx_connections",

@@ -207,6 +207,37 @@ fn an_accept_queue_that_overflowed_is_the_targets_only_if_its_own_was_seen_full(
 }
 
 #[test]
+fn handshakes_that_a_full_accept_queue_dropped_are_no_lost_packets() {
+    let resent = |again: f64| {
+        let refused = |count: f64| move |second| if second > 8 { count } else { 0.0 };
+        let made = idle(slow())
+            .count("host.tcp.listen_overflows", refused(60.0))
+            .gauge("target.accept_queue", from_8(0.0, 3.0))
+            .count("host.tcp.sent", |_| 200.0)
+            .count("host.tcp.retransmitted", refused(again));
+        made.diagnosis().findings.iter().any(|finding| finding.id == "network")
+    };
+    assert!(!resent(50.0));
+    assert!(resent(90.0));
+}
+
+#[test]
+fn a_kill_is_told_once_though_the_machine_counts_it_too() {
+    let killed = |second| f64::from(u8::from(second == 8));
+    let made = idle(slow())
+        .gauge("target.memory", |_| 2e8)
+        .count("target.oom_kills", killed)
+        .count("host.oom_kills", killed);
+    let found = made.diagnosis();
+    assert_eq!(
+        (found.findings[0].id, found.findings[0].evidence.len()),
+        ("memory", 1),
+        "{:?}",
+        found.findings
+    );
+}
+
+#[test]
 fn refusals_by_429_are_a_limit() {
     let made = idle(slow()).tagged_count("http.codes", &[("code", "200")], |_| 12.0).tagged_count(
         "http.codes",
