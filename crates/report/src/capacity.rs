@@ -142,7 +142,7 @@ impl Capacity {
         match (self.end, lower, upper) {
             (Some(End::Bracket), Some(lower), Some(upper)) => {
                 let width = self.found.width().unwrap_or_default() * 100.0;
-                format!("{}, {} · width {width:.1} %", self.holds(lower), self.fails(upper))
+                format!("{}, {}; width {width:.1}\u{a0}%", self.holds(lower), self.fails(upper))
             }
             (Some(End::AtLeast), Some(lower), _) => {
                 format!("at least {}: {}, and the range ends there", self.load(lower.load), self.holds(lower))
@@ -192,12 +192,8 @@ impl Capacity {
         }
         let cause = self.limited_by.as_ref().map(|cause| format!("limited by: {cause}"));
         let share = OPERATED_SHARE * 100.0;
-        let operate = self.operate_at.map(|load| format!("operate at {} ({share:.0} %)", self.load(load)));
-        let both: Vec<String> = cause.into_iter().chain(operate).collect();
-        if !both.is_empty() {
-            all.push(both.join("; "));
-        }
-        all.extend(self.trouble.clone());
+        let operate = self.operate_at.map(|load| format!("operate at {} ({share:.0}\u{a0}%)", self.load(load)));
+        all.extend(cause.into_iter().chain(operate).chain(self.trouble.clone()));
         all
     }
 
@@ -207,12 +203,12 @@ impl Capacity {
         let mut known = Vec::new();
         match (lower, held) {
             (Some(lower), _) => known.push(self.holds(lower)),
-            (None, Some(held)) => known.push(format!("{} held, unconfirmed", self.load(*held))),
+            (None, Some(held)) => known.push(format!("{} held (unconfirmed)", self.load(*held))),
             (None, None) => {}
         }
         match (upper, missed) {
             (Some(upper), _) => known.push(self.fails(upper)),
-            (None, Some(missed)) => known.push(format!("{} did not, unconfirmed", self.load(*missed))),
+            (None, Some(missed)) => known.push(format!("{} did not (unconfirmed)", self.load(*missed))),
             (None, None) => {}
         }
         if known.is_empty() { "nothing is known yet".to_owned() } else { format!("so far: {}", known.join(", ")) }
@@ -257,8 +253,8 @@ impl Capacity {
             (_, missed) => format!("failed {missed} of {judged}"),
         };
         let bound = match (is(&self.found.lower), is(&self.found.upper)) {
-            (true, _) => ", lower bound",
-            (_, true) => ", upper bound",
+            (true, _) => ", lower",
+            (_, true) => ", upper",
             _ => "",
         };
         line(cells, &format!("{verdict}{bound}"))
@@ -294,7 +290,7 @@ fn rounded(load: f64) -> u64 {
 /// Cells in columns, and the last one as it is.
 fn line(cells: impl IntoIterator<Item = String>, last: &str) -> String {
     // Blanks that no line is broken at, and that are not made one.
-    let cells = cells.into_iter().map(|cell| padded(&cell, 10));
+    let cells = cells.into_iter().map(|cell| padded(&cell, 8));
     cells.chain([last.to_owned()]).collect::<Vec<_>>().join(" ").replace(' ', "\u{a0}")
 }
 

@@ -47,14 +47,33 @@ fn found() -> Capacity {
 
 #[test]
 fn the_verdict_comes_first_then_the_curve() {
-    insta::assert_snapshot!(found().console(80, false).replace('\u{a0}', " "), @"");
+    insta::assert_snapshot!(found().console(80, false), @r"
+    capacity    840/s holds (confirmed 3 of 3), 880/s does not (failed 2 of 2);
+                width 4.5 %
+                limited by: one thread of the target is full
+                operate at 590/s (70 %)
+    until       delivery.ratio >= 0.999
+    curve       load     achieved p50      p99      delivered verdict
+                10       10.0/s   12.0 ms  14.0 ms  100.00 % held 1 of 1
+                840      840/s    12.0 ms  41.0 ms  100.00 % held 1 of 1, lower
+                880      860/s    12.0 ms  960 ms   96.10 %  failed 2 of 2, upper
+                1,280    860/s    12.0 ms  2,100 ms 96.10 %  failed 1 of 1
+    recovery    after 1,280/s: 12 s until latency was as before
+    budget      5 trials, 4 min 10 s of 15 min
+    ");
 }
 
 #[test]
 fn what_is_only_half_known_is_told_as_that() {
     let mut cut = Capacity { end: Some(End::Budget), recoveries: Vec::new(), trials: Vec::new(), ..found() };
     cut.found = Found { held: Some(320), missed: Some(1280), ..Found::default() };
-    insta::assert_snapshot!(cut.advised().console(80, false), @"");
+    insta::assert_snapshot!(cut.advised().console(80, false), @r"
+    capacity    not found: the budget of 15 min is used up
+                so far: 320/s held (unconfirmed), 1,280/s did not (unconfirmed)
+                limited by: one thread of the target is full
+    until       delivery.ratio >= 0.999
+    budget      0 trials, 4 min 10 s of 15 min
+    ");
 }
 
 #[test]

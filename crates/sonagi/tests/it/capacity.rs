@@ -136,7 +136,7 @@ fn a_budget_that_is_too_short_leaves_what_is_known() {
     let answer = lab.search(&["--vary", "size", "--from", "1", "--to", "30", "--budget", "301ms"]);
     assert_eq!(answer.code, Some(3), "{answer:?}");
     let text = "capacity    not found: the budget of 301 ms is used up\n            so far: size ";
-    assert!(answer.out.starts_with(text) && answer.out.contains(" held, unconfirmed\n"), "{answer:?}");
+    assert!(answer.out.starts_with(text) && answer.out.contains(" held (unconfirmed)\n"), "{answer:?}");
 }
 
 #[test]
