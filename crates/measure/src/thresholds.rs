@@ -47,6 +47,17 @@ pub struct Metric {
     pub offset: usize,
 }
 
+/// A metric compared with a number.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// The metric.
+    pub metric: Metric,
+    /// Whether it must stay below the limit.
+    pub is_upper_limit: bool,
+    /// The number.
+    pub limit: f64,
+}
+
 /// The figures of a run, for thresholds to name.
 #[derive(Clone, Debug)]
 pub struct Figures {
@@ -150,6 +161,27 @@ impl Threshold {
     /// The metrics it names, in the order in which they stand; none when it cannot be read.
     pub fn metrics(&self) -> Vec<&Metric> {
         self.expression.as_ref().map(Expression::names).unwrap_or_default()
+    }
+
+    /// Its limits: metrics compared with a number by `<`, `<=`, `>` or `>=`, whichever stands first.
+    pub fn comparisons(&self) -> Vec<Comparison> {
+        let mut all = Vec::new();
+        let Ok(expression) = &self.expression else { return all };
+        expression.walk(&mut |part| {
+            let Expression::Binary(operator, pair) = part else { return };
+            let is_less = match operator {
+                Operator::Less | Operator::LessEqual => true,
+                Operator::Greater | Operator::GreaterEqual => false,
+                _ => return,
+            };
+            let (metric, limit, is_upper_limit) = match (&pair[0], &pair[1]) {
+                (Expression::Name(metric), Expression::Number(limit)) => (metric, *limit, is_less),
+                (Expression::Number(limit), Expression::Name(metric)) => (metric, *limit, !is_less),
+                _ => return,
+            };
+            all.push(Comparison { metric: metric.clone(), is_upper_limit, limit });
+        });
+        all
     }
 
     /// Evaluates it.
@@ -288,27 +320,11 @@ fn shown(value: f64) -> String {
 /// The smallest latency any threshold allows (ms): the objective the generator's own lag is held against. Counted are
 /// names whose subject is a latency, compared with a number.
 pub fn objective_ms(thresholds: &[Threshold], subject: fn(&str) -> Option<Subject>) -> Option<f64> {
-    let mut smallest: Option<f64> = None;
-    for expression in thresholds.iter().filter_map(|threshold| threshold.expression.as_ref().ok()) {
-        expression.walk(&mut |part| {
-            let Expression::Binary(operator, pair) = part else { return };
-            let limit = match (operator, &pair[0], &pair[1]) {
-                (
-                    Operator::Less | Operator::LessEqual,
-                    Expression::Name(metric),
-                    Expression::Number(limit),
-                )
-                | (
-                    Operator::Greater | Operator::GreaterEqual,
-                    Expression::Number(limit),
-                    Expression::Name(metric),
-                ) if subject(&metric.untagged()) == Some(Subject::Latency) => *limit,
-                _ => return,
-            };
-            smallest = Some(smallest.map_or(limit, |known| known.min(limit)));
-        });
-    }
-    smallest
+    let is_latency = |comparison: &Comparison| {
+        comparison.is_upper_limit && subject(&comparison.metric.untagged()) == Some(Subject::Latency)
+    };
+    let limits = thresholds.iter().flat_map(Threshold::comparisons).filter(is_latency);
+    limits.map(|comparison| comparison.limit).reduce(f64::min)
 }
 
 impl Metric {

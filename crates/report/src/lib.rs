@@ -1,5 +1,5 @@
-//! Renders runs: the console summary and live line, one JSON document, the table of a matrix, the run folder, a table
-//! of its seconds.
+//! Renders runs: the console summary and live line, one JSON document, the table of a matrix, a capacity and its curve,
+//! the run folder, a table of its seconds.
 //!
 //! Pure rendering: text out of [`sonagi_measure`]'s documents, written to whatever `Write` the caller gives. It never
 //! prints, never reads argv or the environment, and never touches the target. A reader might ask why the run folder's
@@ -7,6 +7,7 @@
 //! it is one more way of following a run, like the live line beside it.
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+pub mod capacity;
 pub mod comparison;
 pub mod console;
 pub mod diagnosis;
@@ -22,5 +23,6 @@ pub mod sink;
 pub mod table;
 mod target;
 
+pub use capacity::Capacity;
 pub use matrix::Matrix;
 pub use sink::{Sink, Sinks};

@@ -1,10 +1,11 @@
 //! The commands: one file each, one line each in the table.
 
+mod capacity;
 pub(crate) mod check;
 mod compare;
 mod completions;
 mod demo;
-mod explain;
+pub(crate) mod explain;
 mod man;
 mod page;
 mod quick;
@@ -38,6 +39,7 @@ pub(crate) const COMMANDS: &[CommandEntry] = &[
     CommandEntry { name: watch::NAME, define: watch::define, run: watch::run },
     CommandEntry { name: explain::NAME, define: explain::define, run: explain::run },
     CommandEntry { name: compare::NAME, define: compare::define, run: compare::run },
+    CommandEntry { name: capacity::NAME, define: capacity::define, run: capacity::run },
     CommandEntry { name: page::NAME, define: page::define, run: page::run },
     CommandEntry { name: completions::NAME, define: completions::define, run: completions::run },
     CommandEntry { name: man::NAME, define: man::define, run: man::run },

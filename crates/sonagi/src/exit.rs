@@ -35,7 +35,7 @@ pub(crate) const CODES: [Meaning; 7] = [
         exit: Exit::Fail,
         code: 1,
         meaning: "A run failed: a strict threshold, a delivery, a user, or its HTTP answers (`--fail-on-status`). Like \
-                  a failed `ensure` in Artillery. Of `compare --fail-on`: side B is worse.",
+                  a failed `ensure` in Artillery. Of `compare --fail-on`: side B is worse. Of `capacity`: the lowest load does not hold.",
     },
     Meaning {
         exit: Exit::Problems,
@@ -46,7 +46,7 @@ pub(crate) const CODES: [Meaning; 7] = [
         exit: Exit::Invalid,
         code: 3,
         meaning: "Results unreliable: the load generator fell behind, or ran out of ports or files. Of `compare`: the \
-                  sides are not comparable.",
+                  sides are not comparable. Of `capacity`: no bracket was confirmed.",
     },
     Meaning {
         exit: Exit::CouldNotRun,

@@ -31,9 +31,13 @@ pub(crate) fn arguments() -> Vec<Arg> {
             .value_parser(value_parser!(PathBuf))
             .help("Artillery scripts (YAML or JSON), or a k6 script (JavaScript or TypeScript)"),
     ];
-    arguments.extend(merged());
-    arguments.extend(narrowing());
+    arguments.extend(changes());
     arguments
+}
+
+/// The flags that are merged over a script, without its name.
+pub(crate) fn changes() -> Vec<Arg> {
+    merged().into_iter().chain(narrowing()).collect()
 }
 
 /// Flags with values merged over a script.

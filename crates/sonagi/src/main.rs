@@ -5,6 +5,7 @@
 
 mod artillery_flags;
 mod baseline;
+mod capacity;
 mod cli;
 mod commands;
 mod compared_runs;

@@ -35,24 +35,10 @@ pub(crate) fn all(scripts: Vec<Script>, options: &RunOptions, terminal: &Termina
     target_watch::judge(&options.watch.texts).map_err(|why| Error::flag("--watch", why))?;
     let destination = options.output.as_deref().map(|path| Destination::prepare(path, &now()?));
     let destination = destination.transpose()?;
-    let control = Control::new();
-    let stop_requests = stop::by_signal(&control, terminal)?;
-    let pages = Pages::start(options.pages.clone(), options.runs.clone(), terminal)?;
     let planned = scripts.iter().map(|script| script.runs.len()).sum();
     let several = scripts.len() > 1;
     let is_array = planned > 1 || scripts.iter().any(Script::has_matrix);
-    let mut session = RunSession {
-        options,
-        terminal,
-        pages,
-        control,
-        stop_requests,
-        planned,
-        begun: 0,
-        summaries: Vec::new(),
-        reports: Vec::new(),
-        worst: Exit::Pass,
-    };
+    let mut session = RunSession::start(options, terminal, planned)?;
     let trouble = session.scripts(scripts).err();
     let RunSession { pages, stop_requests, begun, summaries, reports, mut worst, .. } = session;
     // Each output is written even when one before it failed: measurements must not be lost with it.
@@ -85,7 +71,37 @@ pub(crate) struct RunSession<'a> {
     worst: Exit,
 }
 
-impl RunSession<'_> {
+impl<'a> RunSession<'a> {
+    /// So many runs are planned; signals and pages stop them from now on.
+    pub(crate) fn start(
+        options: &'a RunOptions,
+        terminal: &'a Terminal,
+        planned: usize,
+    ) -> Result<RunSession<'a>, Error> {
+        let control = Control::new();
+        let stop_requests = stop::by_signal(&control, terminal)?;
+        let pages = Pages::start(options.pages.clone(), options.runs.clone(), terminal)?;
+        let (begun, worst) = (0, Exit::Pass);
+        let (summaries, reports) = (Vec::new(), Vec::new());
+        Ok(RunSession {
+            options,
+            terminal,
+            pages,
+            control,
+            stop_requests,
+            planned,
+            begun,
+            summaries,
+            reports,
+            worst,
+        })
+    }
+
+    /// Whether a signal asked to stop.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stop_requests.to_stop()
+    }
+
     /// Runs scripts up to the first that cannot be run: the next may build on it. The remaining ones are named.
     fn scripts(&mut self, scripts: Vec<Script>) -> Result<(), Error> {
         let mut trouble = Ok(());

@@ -1,5 +1,6 @@
-//! Pure functions over runs: what broke first, with evidence, what was ruled out, and remedies ([`diagnose`]); and
-//! which of two sides of runs is better ([`compare::compare`]). No I/O.
+//! Pure functions over runs: what broke first, with evidence, what was ruled out, and remedies ([`diagnose`]); which of
+//! two sides of runs is better ([`compare::compare`]); and which trial comes next in a search for the highest load that
+//! a target holds ([`capacity::Search`]). No I/O.
 //!
 //! A run is a [`Timeline`]: the series of its frames, second by second. [`diagnose`] asks first whether the service
 //! stopped following at all ([`Story`]), then every rule of [`rules::TABLE`] whether its resource saturated, and ranks
@@ -8,6 +9,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+pub mod capacity;
 mod case;
 pub mod compare;
 mod diagnosis;

@@ -10,7 +10,7 @@ use sonagi_measure::thresholds::{Metric, Threshold};
 use crate::script::reader::{Fields, Reader};
 use crate::script::schema;
 use crate::script::tags;
-use crate::script::yaml::{Kind, Node, Place};
+use crate::script::yaml::{Kind, Node, Origin, Place};
 
 /// The older form: key and metric.
 const LEGACY: &[(&str, &str)] = &[
@@ -61,6 +61,30 @@ pub(crate) fn thresholds(
         all.clear();
     }
     all
+}
+
+/// The threshold of `--until`: what it names must be measured, as everything is decided by it.
+pub(crate) fn until(
+    reader: &mut Reader,
+    text: &str,
+    scenarios: &[Scenario],
+    tracks_delivery: bool,
+) -> Option<Threshold> {
+    let names = &OwnNames { scenarios, tracks_delivery, stems: stems(reader, scenarios) };
+    let threshold = Threshold::new(quoted(text, &names.stems), true);
+    let place = Place { origin: Origin::Until, line: 0, column: 0 };
+    if let Some(SyntaxError { what, hint, .. }) = threshold.error().cloned() {
+        reader.problem(place, what, hint);
+        return None;
+    }
+    let has_functions = reader.functions.has_module();
+    for (metric, Unknown { what, hint, is_misspelt }) in unknown(reader, &threshold, names) {
+        // Functions may report any name that is nobody else's.
+        if is_misspelt || !has_functions || SeriesName::of(&metric.name).is_some() {
+            reader.problem(place, what, Some(hint));
+        }
+    }
+    Some(threshold)
 }
 
 fn section(reader: &mut Reader, fields: &Fields<'_>, names: &OwnNames<'_>, all: &mut Vec<Threshold>) {

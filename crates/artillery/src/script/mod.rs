@@ -102,6 +102,8 @@ pub struct Overrides {
     pub matrix: Vec<(String, Vec<String>)>,
     /// The run of a matrix; the first by default.
     pub combination: Option<Combination>,
+    /// `--until`: the one threshold, in place of all the script's own.
+    pub until: Option<String>,
     /// Finds the options under `serve` that `sonagi serve` does not accept; without it, they are reported when the
     /// service starts.
     pub serve: Option<Refuses>,
@@ -330,7 +332,10 @@ fn plan(
     reader.unset(unset);
     without_those_to_fill(reader, &mut settings.http.headers);
     without_effect(reader, &config, stamped, lost.cursor.is_some());
-    let thresholds = ensure::thresholds(reader, &config, plugins.as_ref(), &scenarios, stamped);
+    let thresholds = match &overrides.until {
+        Some(text) => ensure::until(reader, text, &scenarios, stamped).into_iter().collect(),
+        None => ensure::thresholds(reader, &config, plugins.as_ref(), &scenarios, stamped),
+    };
     let (operations, tagged) = std::mem::take(&mut reader.operations).into_parts();
     let plan = Plan {
         name: name(path, overrides, &combination),

@@ -40,6 +40,7 @@ pub(crate) enum Origin {
     Payload,
     Solo,
     Scenario,
+    Until,
 }
 
 #[derive(Clone, Debug)]

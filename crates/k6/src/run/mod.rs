@@ -326,6 +326,11 @@ impl Test {
         &self.common.options
     }
 
+    /// The metrics there are, by name: k6's, and those that the script made in its init code.
+    pub fn metrics(&self) -> Vec<String> {
+        self.common.registry.metrics().into_iter().map(|metric| metric.name.to_string()).collect()
+    }
+
     /// Runs it to its end. `abort` ends it early: whoever asks gives the reason.
     pub fn run(self, abort: &Arc<Abort>, on: &mut dyn FnMut(RunEvent<'_>)) -> Ended {
         let secrets = Arc::clone(&self.asked.secrets);

@@ -84,6 +84,10 @@ impl Summary {
             *names.entry(format!("errors.{}", error.code)).or_default() += error.count as f64;
         }
         for (name, metric) in &self.metrics {
+            if let Some(ratio) = metric.ratio {
+                names.insert(format!("{name}.rate"), ratio);
+                names.insert(format!("{name}.count"), metric.count as f64);
+            }
             match (&metric.values, metric.per_second.or(metric.sum)) {
                 (Some(values), _) => {
                     flatten(name, &serde_json::to_value(values).unwrap_or_default(), &mut names);

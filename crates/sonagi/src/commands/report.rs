@@ -3,7 +3,7 @@
 use crate::destination::Destination;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::matrix;
+use crate::{capacity, matrix};
 use crate::output::{self, Vocabulary};
 use crate::page;
 use crate::terminal::Terminal;
@@ -32,7 +32,8 @@ pub(super) fn define() -> Command {
         .long_about(
             "Print a run's summary again, from its folder: of a k6 script k6's own, as it was when the test ended \
              (what `handleSummary` made of it is not made again). A run that was cut off is read up to its last second \
-             on disk. For the folder of a matrix it prints the table that compares the runs; for any other folder of \
+             on disk. For the folder of a matrix it prints the table that compares the runs, for that of a search for a capacity its \
+             answer; for any other folder of \
              runs, such as `runs`, a list of them, newest first. The exit code is 0 whatever the verdict; 4 if the \
              folder cannot be read.",
         )
@@ -80,6 +81,9 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     let folder = matches.get_one::<PathBuf>("folder").expect("clap requires it");
     if let Some(runs) = matrix::read(folder) {
         return compare(folder, &runs?, matches, terminal);
+    }
+    if let Some(printed) = super::capacity::again(folder, matches.get_flag("json"), terminal) {
+        return printed.map(|()| Exit::Pass);
     }
     if let Some(runs) = runs_in(folder) {
         return list(&runs, matches, terminal);
@@ -174,7 +178,7 @@ fn write(path: &Path, folder: &Path, summary: &Summary) -> Result<(), Error> {
 
 /// The runs in a folder that is no run itself, newest first: their names begin with their time. None: it holds no run.
 fn runs_in(folder: &Path) -> Option<Vec<PathBuf>> {
-    let is_run = |path: &PathBuf| path.join(RUN).is_file() || path.join(matrix::DOCUMENT).is_file();
+    let is_run = |path: &PathBuf| [RUN, matrix::DOCUMENT, capacity::DOCUMENT].iter().any(|name| path.join(name).is_file());
     if is_run(&folder.to_owned()) {
         return None;
     }
@@ -209,6 +213,9 @@ fn list(runs: &[PathBuf], matches: &ArgMatches, terminal: &Terminal) -> Result<E
 fn verdict(run: &Path) -> String {
     if run.join(matrix::DOCUMENT).is_file() {
         return "matrix".to_owned();
+    }
+    if run.join(capacity::DOCUMENT).is_file() {
+        return "capacity".to_owned();
     }
     let text = std::fs::read(run.join(RUN)).unwrap_or_default();
     let document: Value = serde_json::from_slice(&text).unwrap_or_default();

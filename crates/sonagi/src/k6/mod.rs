@@ -8,11 +8,13 @@ mod dialect;
 mod flags;
 mod folder;
 mod log;
+mod trials;
 
 pub(crate) use dialect::is_meant;
 #[cfg(test)]
 pub(crate) use flags::run as command;
 pub(crate) use flags::tip;
+pub(crate) use trials::{K6Asked, K6Trials};
 
 use crate::environment::NO_COLOR;
 use crate::page::Dashboard;
@@ -34,6 +36,11 @@ use std::ffi::OsString;
 use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Whether the file is a k6 script.
+pub(crate) fn is_script(path: &Path) -> bool {
+    dialect::is_k6(&path.to_string_lossy())
+}
 
 /// Flags that have effect for these values only.
 const CHOICES: [(&str, &[&str]); 2] = [

@@ -334,6 +334,7 @@ fn every_block_says_what_it_is_and_few_are_not_run() {
         left_out,
         [
             "README.md: it builds and installs",
+            "docs/capacity.md: a search takes minutes",
             "docs/compare.md: it needs ten runs of two versions",
             "docs/from-k6.md: its stages take a minute",
             "docs/page.md: it serves until Ctrl-C",

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod artillery;
+mod capacity;
 mod check;
 mod command_line;
 mod compare;

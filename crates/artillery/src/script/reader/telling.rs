@@ -81,6 +81,7 @@ impl Reader {
             Origin::Payload => PathBuf::from("--payload"),
             Origin::Solo => PathBuf::from("--solo"),
             Origin::Scenario => PathBuf::from("--scenario-name"),
+            Origin::Until => PathBuf::from("--until"),
         }
     }
 

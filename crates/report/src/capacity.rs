@@ -1,0 +1,311 @@
+//! The capacity of a target: the verdict first, then the curve of load against latency and delivery.
+
+use crate::figures::{count, counted, figure};
+use crate::page::{Page, Tone, padded};
+use serde::{Deserialize, Serialize};
+use sonagi_verdict::capacity::{Bound, End, Found, Goal, Outcome, Trial};
+
+/// The share of the capacity that a service is best operated at: what is left is for peaks, and for a host that fails.
+const OPERATED_SHARE: f64 = 0.7;
+
+/// A search for a capacity, as far as it has got. `capacity.json` in the folder that holds its trials' folders.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Capacity {
+    /// The script's name.
+    pub name: String,
+    /// When the first trial began, RFC 3339 in UTC.
+    pub started: String,
+    /// Sonagi's version.
+    pub version: String,
+    /// What was varied: `rate`, `users` or the name of a variable.
+    pub varied: String,
+    /// The expression that held or did not.
+    pub until: String,
+    /// The range, and how sure the answer was to be.
+    pub goal: Goal,
+    /// Why the search ended; None: it goes on, or was cut off.
+    pub end: Option<End>,
+    /// What is known.
+    pub found: Found,
+    /// The load to operate the service at.
+    pub operate_at: Option<u64>,
+    /// What broke first in the lowest trial that failed.
+    pub limited_by: Option<String>,
+    /// What kept the search from an answer.
+    pub trouble: Option<String>,
+    /// All trials, in their order.
+    pub trials: Vec<TrialRow>,
+    /// How long the target took to be itself again, trial by trial that failed.
+    pub recoveries: Vec<Recovery>,
+    /// Seconds that the search might take, and those it took.
+    pub budget_s: f64,
+    /// Seconds it took so far.
+    pub used_s: f64,
+}
+
+/// A trial with what it measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrialRow {
+    /// Load, length and outcome.
+    #[serde(flatten)]
+    pub trial: Trial,
+    /// Whether it was of full length.
+    pub is_full: bool,
+    /// What the target did in a second: of a rate, users that came to their end; else operations.
+    pub achieved_per_s: Option<f64>,
+    /// Median latency: of deliveries, or else of responses.
+    pub p50_ms: Option<f64>,
+    /// Its 99th percentile.
+    pub p99_ms: Option<f64>,
+    /// The share of owed copies that arrived.
+    pub delivered: Option<f64>,
+    /// The values that the expression saw, or why the trial says nothing.
+    pub evidence: String,
+    /// The trial's folder, beside the document.
+    pub folder: Option<String>,
+}
+
+/// How long the target took after a trial that failed.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Recovery {
+    /// The load of the trial.
+    pub after: u64,
+    /// Seconds until it was itself again; None: it was not in time.
+    pub seconds: Option<f64>,
+    /// Seconds that it was waited for at most.
+    pub patience_s: f64,
+}
+
+impl Capacity {
+    /// The document.
+    pub fn document(&self) -> String {
+        let text = serde_json::to_string_pretty(self).expect("it holds texts and numbers only");
+        text + "\n"
+    }
+
+    /// Reads a document.
+    ///
+    /// # Errors
+    /// It is another one.
+    pub fn read(text: &str) -> serde_json::Result<Capacity> {
+        serde_json::from_str(text)
+    }
+
+    /// Fills in the load to operate at, from what was found.
+    #[must_use]
+    pub fn advised(mut self) -> Capacity {
+        let lower = self.found.lower.as_ref().map(|bound| bound.load as f64);
+        self.operate_at = lower.map(|load| rounded(load * OPERATED_SHARE)).filter(|load| *load > 0);
+        self
+    }
+
+    /// A load as people read it: `840/s`, `12 users`, `room_size 40`.
+    pub fn load(&self, load: u64) -> String {
+        match self.varied.as_str() {
+            "rate" => format!("{}/s", count(load)),
+            "users" => counted(load, "user"),
+            name => format!("{name} {}", count(load)),
+        }
+    }
+
+    /// The text for a terminal of this width. Ends with a newline.
+    pub fn console(&self, width: usize, colour: bool) -> String {
+        let mut page = Page::new(width, colour);
+        page.entry("capacity", self.tone(), &self.verdict());
+        for sentence in self.beside() {
+            page.more(&sentence);
+        }
+        page.entry("until", Tone::Faint, &self.until);
+        self.curve(&mut page);
+        let mut label = "recovery";
+        for sentence in self.recovered() {
+            page.entry(label, Tone::Faint, &sentence);
+            label = "";
+        }
+        let (used, budget) = (time(self.used_s), time(self.budget_s));
+        let trials = counted(self.trials.len() as u64, "trial");
+        page.entry("budget", Tone::Faint, &format!("{trials}, {used} of {budget}"));
+        page.finish()
+    }
+
+    fn tone(&self) -> Tone {
+        match self.end {
+            Some(End::Bracket | End::AtLeast) => Tone::Good,
+            Some(End::Below | End::NotRecovered) => Tone::Bad,
+            _ => Tone::Doubtful,
+        }
+    }
+
+    /// What is known, in a sentence.
+    pub fn verdict(&self) -> String {
+        let Found { lower, upper, .. } = &self.found;
+        match (self.end, lower, upper) {
+            (Some(End::Bracket), Some(lower), Some(upper)) => {
+                let width = self.found.width().unwrap_or_default() * 100.0;
+                format!("{}, {}; width {width:.1}\u{a0}%", self.holds(lower), self.fails(upper))
+            }
+            (Some(End::AtLeast), Some(lower), _) => {
+                format!("at least {}: {}, and the range ends there", self.load(lower.load), self.holds(lower))
+            }
+            (Some(End::Below), _, Some(upper)) => {
+                format!("below {}: the lowest load of the range {}", self.load(upper.load), self.failed(upper))
+            }
+            (Some(End::Generator), Some(lower), _) => {
+                format!("at least {}, generator-limited: {}", self.load(lower.load), self.holds(lower))
+            }
+            _ => format!("not found: {}", self.why()),
+        }
+    }
+
+    fn holds(&self, Bound { load, agreeing, trials, .. }: &Bound) -> String {
+        format!("{} holds (confirmed {agreeing} of {trials})", self.load(*load))
+    }
+
+    fn fails(&self, bound: &Bound) -> String {
+        format!("{} {}", self.load(bound.load), self.failed(bound))
+    }
+
+    fn failed(&self, Bound { agreeing, trials, .. }: &Bound) -> String {
+        format!("does not (failed {agreeing} of {trials})")
+    }
+
+    fn why(&self) -> String {
+        match self.end {
+            None => "the search was cut off".to_owned(),
+            Some(End::Budget) => format!("the budget of {} is used up", time(self.budget_s)),
+            Some(End::Generator) => "the generator fell behind at every load".to_owned(),
+            Some(End::TooFewEvents) => "the trials have too few events to assert the expression".to_owned(),
+            Some(End::NotRecovered) => {
+                "the target did not come back to its lowest load after a trial".to_owned()
+            }
+            Some(End::Interrupted) => "the search was interrupted".to_owned(),
+            _ => "a trial could not be carried out".to_owned(),
+        }
+    }
+
+    /// What is told beside the verdict.
+    fn beside(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        let is_found = matches!(self.end, Some(End::Bracket | End::AtLeast | End::Below));
+        if !is_found && !(self.end == Some(End::Generator) && self.found.lower.is_some()) {
+            all.push(self.known());
+        }
+        let cause = self.limited_by.as_ref().map(|cause| format!("limited by: {cause}"));
+        let share = OPERATED_SHARE * 100.0;
+        let operate = self.operate_at.map(|load| format!("operate at {} ({share:.0}\u{a0}%)", self.load(load)));
+        all.extend(cause.into_iter().chain(operate).chain(self.trouble.clone()));
+        all
+    }
+
+    /// What is known of a search that has no answer.
+    fn known(&self) -> String {
+        let Found { lower, upper, held, missed } = &self.found;
+        let mut known = Vec::new();
+        match (lower, held) {
+            (Some(lower), _) => known.push(self.holds(lower)),
+            (None, Some(held)) => known.push(format!("{} held (unconfirmed)", self.load(*held))),
+            (None, None) => {}
+        }
+        match (upper, missed) {
+            (Some(upper), _) => known.push(self.fails(upper)),
+            (None, Some(missed)) => known.push(format!("{} did not (unconfirmed)", self.load(*missed))),
+            (None, None) => {}
+        }
+        if known.is_empty() { "nothing is known yet".to_owned() } else { format!("so far: {}", known.join(", ")) }
+    }
+
+    /// A row for each load, from the lowest.
+    fn curve(&self, page: &mut Page) {
+        let mut loads: Vec<u64> = self.trials.iter().map(|row| row.trial.load).collect();
+        loads.sort_unstable();
+        loads.dedup();
+        if loads.is_empty() {
+            return;
+        }
+        let delivers = self.trials.iter().any(|row| row.delivered.is_some());
+        let heads = ["load", "achieved", "p50", "p99"].into_iter().chain(delivers.then_some("delivered"));
+        page.entry("curve", Tone::Faint, &line(heads.map(str::to_owned), "verdict"));
+        for load in loads {
+            let rows: Vec<&TrialRow> = self.trials.iter().filter(|row| row.trial.load == load).collect();
+            page.more(&self.row(load, &rows, delivers));
+        }
+    }
+
+    fn row(&self, load: u64, rows: &[&TrialRow], delivers: bool) -> String {
+        // The longest says most; of several the last.
+        let longest = rows.iter().max_by(|a, b| a.trial.seconds.total_cmp(&b.trial.seconds));
+        let of = |value: fn(&TrialRow) -> Option<f64>| longest.and_then(|row| value(row));
+        let ms = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |ms| format!("{}\u{a0}ms", figure(ms)));
+        let achieved = of(|row| row.achieved_per_s);
+        let achieved = achieved.map_or_else(|| "-".to_owned(), |rate| format!("{}/s", figure(rate)));
+        let mut cells = vec![count(load), achieved, ms(of(|row| row.p50_ms)), ms(of(|row| row.p99_ms))];
+        if delivers {
+            let delivered = of(|row| row.delivered);
+            cells.push(delivered.map_or_else(|| "-".to_owned(), |ratio| format!("{:.2}\u{a0}%", ratio * 100.0)));
+        }
+        let with = |outcome| rows.iter().filter(|row| row.trial.outcome == outcome).count();
+        let (held, missed) = (with(Outcome::Held), with(Outcome::Missed));
+        let is = |bound: &Option<Bound>| bound.as_ref().is_some_and(|bound| bound.load == load);
+        let judged = held + missed;
+        let verdict = match (held, missed) {
+            (0, 0) => "generator fell behind".to_owned(),
+            (held, missed) if held >= missed => format!("held {held} of {judged}"),
+            (_, missed) => format!("failed {missed} of {judged}"),
+        };
+        let bound = match (is(&self.found.lower), is(&self.found.upper)) {
+            (true, _) => ", lower",
+            (_, true) => ", upper",
+            _ => "",
+        };
+        line(cells, &format!("{verdict}{bound}"))
+    }
+
+    /// How the target recovered: one line a load.
+    fn recovered(&self) -> Vec<String> {
+        let mut loads: Vec<u64> = self.recoveries.iter().map(|recovery| recovery.after).collect();
+        loads.sort_unstable();
+        loads.dedup();
+        let worst = |load: u64| {
+            let of = self.recoveries.iter().filter(move |recovery| recovery.after == load);
+            of.max_by(|a, b| a.seconds.unwrap_or(f64::MAX).total_cmp(&b.seconds.unwrap_or(f64::MAX)))
+        };
+        let told = |recovery: &Recovery| {
+            let after = self.load(recovery.after);
+            match recovery.seconds {
+                Some(seconds) if seconds < 1.0 => format!("after {after}: at once"),
+                Some(seconds) => format!("after {after}: {} until latency was as before", time(seconds)),
+                None => format!("after {after}: did not recover within {}", time(recovery.patience_s)),
+            }
+        };
+        loads.into_iter().filter_map(worst).map(told).collect()
+    }
+}
+
+/// Two significant digits, as an advice needs no more.
+fn rounded(load: f64) -> u64 {
+    let size = 10_f64.powf((load.max(1.0).log10().floor() - 1.0).max(0.0));
+    ((load / size).round() * size) as u64
+}
+
+/// Cells in columns, and the last one as it is.
+fn line(cells: impl IntoIterator<Item = String>, last: &str) -> String {
+    // Blanks that no line is broken at, and that are not made one.
+    let cells = cells.into_iter().map(|cell| padded(&cell, 8));
+    cells.chain([last.to_owned()]).collect::<Vec<_>>().join(" ").replace(' ', "\u{a0}")
+}
+
+/// `300 ms`, `45 s`, `4 min 10 s`.
+fn time(seconds: f64) -> String {
+    if seconds < 1.0 {
+        return format!("{:.0} ms", seconds * 1e3);
+    }
+    let whole = seconds.round() as u64;
+    match (whole / 60, whole % 60) {
+        (0, seconds) => format!("{seconds} s"),
+        (minutes, 0) => format!("{minutes} min"),
+        (minutes, seconds) => format!("{minutes} min {seconds} s"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

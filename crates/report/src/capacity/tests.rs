@@ -1,0 +1,105 @@
+use super::*;
+
+fn row(load: u64, seconds: f64, outcome: Outcome, p99: f64) -> TrialRow {
+    let trial = Trial { load, seconds, outcome, achieved: None };
+    TrialRow {
+        trial,
+        is_full: seconds >= 20.0,
+        achieved_per_s: Some(load.min(860) as f64),
+        p50_ms: Some(12.0),
+        p99_ms: Some(p99),
+        delivered: Some(if outcome == Outcome::Held { 1.0 } else { 0.961 }),
+        evidence: String::new(),
+        folder: None,
+    }
+}
+
+fn bound(load: u64, agreeing: usize) -> Option<Bound> {
+    Some(Bound { load, agreeing, trials: agreeing, throughput: None })
+}
+
+fn found() -> Capacity {
+    Capacity {
+        name: "chat".to_owned(),
+        started: "2026-01-01T00:00:00Z".to_owned(),
+        version: "0.1.0".to_owned(),
+        varied: "rate".to_owned(),
+        until: "delivery.ratio >= 0.999".to_owned(),
+        goal: Goal::of(10, 5000, 0.05, 20.0),
+        end: Some(End::Bracket),
+        found: Found { lower: bound(840, 3), upper: bound(880, 2), held: Some(840), missed: Some(880) },
+        operate_at: None,
+        limited_by: Some("one thread of the target is full".to_owned()),
+        trouble: None,
+        trials: vec![
+            row(10, 7.0, Outcome::Held, 14.0),
+            row(1280, 7.0, Outcome::Missed, 2100.0),
+            row(840, 20.0, Outcome::Held, 41.0),
+            row(880, 20.0, Outcome::Missed, 950.0),
+            row(880, 20.0, Outcome::Missed, 960.0),
+        ],
+        recoveries: vec![Recovery { after: 1280, seconds: Some(12.0), patience_s: 60.0 }],
+        budget_s: 900.0,
+        used_s: 250.0,
+    }
+    .advised()
+}
+
+#[test]
+fn the_verdict_comes_first_then_the_curve() {
+    insta::assert_snapshot!(found().console(80, false), @r"
+    capacity    840/s holds (confirmed 3 of 3), 880/s does not (failed 2 of 2);
+                width 4.5 %
+                limited by: one thread of the target is full
+                operate at 590/s (70 %)
+    until       delivery.ratio >= 0.999
+    curve       load     achieved p50      p99      delivered verdict
+                10       10.0/s   12.0 ms  14.0 ms  100.00 % held 1 of 1
+                840      840/s    12.0 ms  41.0 ms  100.00 % held 1 of 1, lower
+                880      860/s    12.0 ms  960 ms   96.10 %  failed 2 of 2, upper
+                1,280    860/s    12.0 ms  2,100 ms 96.10 %  failed 1 of 1
+    recovery    after 1,280/s: 12 s until latency was as before
+    budget      5 trials, 4 min 10 s of 15 min
+    ");
+}
+
+#[test]
+fn what_is_only_half_known_is_told_as_that() {
+    let mut cut = Capacity { end: Some(End::Budget), recoveries: Vec::new(), trials: Vec::new(), ..found() };
+    cut.found = Found { held: Some(320), missed: Some(1280), ..Found::default() };
+    insta::assert_snapshot!(cut.advised().console(80, false), @r"
+    capacity    not found: the budget of 15 min is used up
+                so far: 320/s held (unconfirmed), 1,280/s did not (unconfirmed)
+                limited by: one thread of the target is full
+    until       delivery.ratio >= 0.999
+    budget      0 trials, 4 min 10 s of 15 min
+    ");
+}
+
+#[test]
+fn a_target_that_does_not_come_back_is_told_beside_the_verdict() {
+    let mut found = found();
+    found.recoveries.push(Recovery { after: 1280, seconds: None, patience_s: 60.0 });
+    let text = found.console(80, false);
+    assert!(text.contains("recovery    after 1,280/s: did not recover within 1 min\n"), "{text}");
+}
+
+#[test]
+fn a_generator_that_can_do_no_more_leaves_a_lower_bound() {
+    let mut limited = Capacity { end: Some(End::Generator), ..found() };
+    limited.found.upper = None;
+    let expected = "at least 840/s, generator-limited: 840/s holds (confirmed 3 of 3)";
+    assert_eq!(limited.verdict(), expected);
+    limited.found = Found::default();
+    assert_eq!(limited.verdict(), "not found: the generator fell behind at every load");
+}
+
+#[test]
+fn the_document_is_read_as_it_was_written() {
+    assert_eq!(Capacity::read(&found().document()).unwrap(), found());
+}
+
+#[test]
+fn advice_has_two_digits() {
+    assert_eq!([588.0, 7.0, 0.4, 1400.0, 12_345.0].map(rounded), [590, 7, 0, 1400, 12_000]);
+}

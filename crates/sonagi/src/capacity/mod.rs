@@ -1,0 +1,15 @@
+//! `sonagi capacity`: trials one after the other until the highest load is known that the target holds.
+//!
+//! [`sonagi_verdict::capacity`] decides which trial comes next; here they are carried out, whatever the script's
+//! language ([`Trials`]), written down ([`Record`]), and waited for between ([`recovery`]).
+
+mod artillery;
+mod record;
+mod recovery;
+mod search;
+mod trials;
+
+pub(crate) use artillery::{ArtilleryTrials, Varying};
+pub(crate) use record::{DOCUMENT, Record, read};
+pub(crate) use search::{Asked, search};
+pub(crate) use trials::{TrialRun, Trials, Varied};

@@ -1,0 +1,87 @@
+//! A search's folder: the folders of its trials, and the document beside them, written anew after each trial.
+
+use crate::error::Error;
+use crate::{matrix, runs};
+use sonagi_report::Capacity;
+use sonagi_report::capacity::TrialRow;
+use sonagi_verdict::capacity::{End, Search};
+use std::path::{Path, PathBuf};
+
+/// The document in the folder that holds the trials' folders.
+pub(crate) const DOCUMENT: &str = "capacity.json";
+
+/// A search as far as it has got, and where it is stored.
+pub(crate) struct Record {
+    pub(super) capacity: Capacity,
+    folder: PathBuf,
+}
+
+impl Record {
+    /// A record in a new folder of `runs`.
+    pub(crate) fn begin(runs: &Path, capacity: Capacity) -> Result<Record, Error> {
+        let name = sonagi_measure::folder::name(&capacity.started, &format!("{}-capacity", capacity.name));
+        let folder = runs::reserve(runs, &name)?;
+        Ok(Record { capacity, folder: folder.path().to_owned() })
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The next trial's folder in it: by number, so that they are in order.
+    pub(super) fn name_of_trial(&self, load: u64) -> String {
+        format!("{:03}-{load}", self.capacity.trials.len() + 1)
+    }
+
+    /// Takes in what the search knows by now.
+    pub(super) fn update(&mut self, search: &Search, used_s: f64) -> Result<(), Error> {
+        let capacity = &mut self.capacity;
+        capacity.found = search.bounds();
+        capacity.used_s = used_s;
+        for (row, trial) in capacity.trials.iter_mut().zip(search.trials()) {
+            row.is_full = search.is_full(trial);
+        }
+        self.write()
+    }
+
+    /// The search is over.
+    pub(super) fn end(&mut self, end: End, trouble: Option<String>) -> Result<(), Error> {
+        self.capacity.end = Some(end);
+        self.capacity.trouble = trouble;
+        self.capacity = self.capacity.clone().advised();
+        self.capacity.limited_by = self.cause();
+        self.write()
+    }
+
+    pub(super) fn enter(&mut self, row: TrialRow) {
+        self.capacity.trials.push(row);
+    }
+
+    /// What broke first in the lowest trial that failed.
+    fn cause(&self) -> Option<String> {
+        let found = &self.capacity.found;
+        let load = found.upper.as_ref().map(|bound| bound.load).or(found.missed)?;
+        let failed = self.capacity.trials.iter().filter(|row| row.trial.load == load);
+        let folder = failed.filter_map(|row| row.folder.as_ref()).next_back()?;
+        let diagnosis = crate::commands::explain::explained(&self.folder.join(folder)).ok()?;
+        Some(diagnosis.findings.first()?.title.clone())
+    }
+
+    fn write(&self) -> Result<(), Error> {
+        let path = self.folder.join(DOCUMENT);
+        matrix::replace(&path, &self.capacity.document()).map_err(|error| Error::file("write", &path, error))
+    }
+
+    pub(crate) fn into_capacity(self) -> Capacity {
+        self.capacity
+    }
+}
+
+/// The search whose trials' folders are in this folder; None when there is none.
+pub(crate) fn read(folder: &Path) -> Option<Result<Capacity, Error>> {
+    let path = folder.join(DOCUMENT);
+    let text = std::fs::read_to_string(&path).ok()?;
+    Some(Capacity::read(&text).map_err(|error| {
+        Error::could_not(format_args!("{} is not the document of a search: {error}", path.display()))
+    }))
+}

@@ -1,0 +1,59 @@
+//! How long the target takes after a trial that failed: tiny runs at the lowest load, until they are as the first was.
+//!
+//! Without it, the next trial would measure the queue that the last one left.
+
+use super::trials::{TrialRun, Trials};
+use crate::error::Error;
+use sonagi_report::capacity::Recovery;
+use sonagi_verdict::capacity::Outcome;
+use std::time::{Duration, Instant};
+
+/// How long is waited at most.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// The length of a probe.
+const PROBE_S: f64 = 2.0;
+/// Between the beginnings of two probes, whose length does not count: one a second is asked of the target.
+const BETWEEN: Duration = Duration::from_secs(1);
+/// A median is as before when it is not this share above it…
+const SHARE: f64 = 0.1;
+/// …or not these milliseconds: below, the machine's own noise is larger.
+const FLOOR_MS: f64 = 5.0;
+
+/// Why no other trial can follow, or that one can.
+pub(super) enum After {
+    /// It is itself again, or slower but holds.
+    Goes(Recovery),
+    /// Not even the lowest load holds any more.
+    Dead(Recovery),
+    /// Somebody asked to stop.
+    Stopped,
+}
+
+/// Waits until the target is itself again after a trial at a load: until the median of a probe at the lowest load is
+/// near that of the first trial.
+pub(super) fn recovery(
+    trials: &mut dyn Trials,
+    lowest: u64,
+    median_ms: Option<f64>,
+    after: u64,
+) -> Result<After, Error> {
+    let began = Instant::now();
+    let mut holds = false;
+    while began.elapsed() < PATIENCE {
+        let (probe, since) = (Instant::now(), began.elapsed());
+        let Some(run) = trials.run(lowest, PROBE_S, None)? else { return Ok(After::Stopped) };
+        holds = run.outcome() == Outcome::Held;
+        if holds && is_as_before(&run, median_ms) {
+            let seconds = Some(since.as_secs_f64());
+            return Ok(After::Goes(Recovery { after, seconds, patience_s: PATIENCE.as_secs_f64() }));
+        }
+        std::thread::sleep(BETWEEN.saturating_sub(probe.elapsed()));
+    }
+    let recovery = Recovery { after, seconds: None, patience_s: PATIENCE.as_secs_f64() };
+    Ok(if holds { After::Goes(recovery) } else { After::Dead(recovery) })
+}
+
+fn is_as_before(run: &TrialRun, median_ms: Option<f64>) -> bool {
+    let (Some(before), Some(now)) = (median_ms, run.latency()) else { return true };
+    now.p50 <= (before * (1.0 + SHARE)).max(before + FLOOR_MS)
+}

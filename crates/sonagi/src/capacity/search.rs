@@ -1,0 +1,190 @@
+//! The search itself: the next trial, what it came to, the target's recovery, and again, until it is over or the budget
+//! is used up.
+
+use super::record::Record;
+use super::recovery::{After, recovery};
+use super::trials::{TrialRun, Trials, Varied};
+use crate::error::Error;
+use crate::terminal::Terminal;
+use sonagi_measure::thresholds::Threshold;
+use sonagi_report::capacity::TrialRow;
+use sonagi_report::figures::figure;
+use sonagi_verdict::capacity::{End, Goal, Need, Outcome, Search, Step, needs};
+use std::time::{Duration, Instant};
+
+/// More trials are never made: a target that is another one each time has no capacity.
+const MOST_TRIALS: usize = 120;
+/// Trials are made longer than this for no number of events.
+const LONGEST_S: f64 = 300.0;
+/// A trial is planned for so many more events than it needs: they do not come like clockwork.
+const SPARE: f64 = 1.1;
+
+/// What is asked.
+pub(crate) struct Asked {
+    pub(crate) goal: Goal,
+    pub(crate) varied: Varied,
+    pub(crate) until: Threshold,
+    pub(crate) budget: Duration,
+    /// Whether the target must recover before the next trial; one that is started anew need not.
+    pub(crate) recovers: bool,
+    pub(crate) quiet: bool,
+}
+
+/// Searches. Whatever ends it is in the record.
+pub(crate) fn search(
+    trials: &mut dyn Trials,
+    asked: &Asked,
+    record: &mut Record,
+    terminal: &Terminal,
+) -> Result<(), Error> {
+    let search = Search::new(asked.goal);
+    let needs = needs(&asked.until);
+    let mut searching =
+        Searching { trials, asked, record, terminal, search, needs, began: Instant::now(), median_ms: None };
+    let (end, trouble) = loop {
+        match searching.step() {
+            Ok(None) => {}
+            Ok(Some(over)) => break over,
+            Err(error) => break (End::CouldNotRun, Some(error.to_string())),
+        }
+    };
+    let used_s = searching.began.elapsed().as_secs_f64();
+    let Searching { search, record, .. } = searching;
+    record.update(&search, used_s)?;
+    record.end(end, trouble)
+}
+
+struct Searching<'a> {
+    trials: &'a mut dyn Trials,
+    asked: &'a Asked,
+    record: &'a mut Record,
+    terminal: &'a Terminal,
+    search: Search,
+    needs: Vec<Need>,
+    began: Instant,
+    /// The median latency of the first trial.
+    median_ms: Option<f64>,
+}
+
+/// Why it is over, with what is to be said of it.
+type Over = (End, Option<String>);
+
+impl Searching<'_> {
+    /// The next trial and what follows it; why the search is over, if it is.
+    fn step(&mut self) -> Result<Option<Over>, Error> {
+        let (load, seconds) = match self.search.next() {
+            Step::Over(end) => return Ok(Some((end, None))),
+            Step::Run { load, seconds } => (load, seconds),
+        };
+        if seconds > LONGEST_S.max(self.asked.goal.final_s) {
+            return Ok(Some((End::TooFewEvents, Some(self.too_long(load, seconds)))));
+        }
+        if self.search.trials().len() >= MOST_TRIALS || !self.is_affordable(seconds) {
+            return Ok(Some((End::Budget, None)));
+        }
+        let name = self.record.name_of_trial(load);
+        let folder = self.record.folder().to_owned();
+        let Some(run) = self.trials.run(load, seconds, Some((&folder, &name)))? else {
+            return Ok(Some((End::Interrupted, None)));
+        };
+        if run.summary.interrupted || self.trials.is_stopped() {
+            return Ok(Some((End::Interrupted, None)));
+        }
+        let row = run.row(&self.asked.varied, load, seconds);
+        let trial = row.trial;
+        if self.search.trials().is_empty() {
+            self.median_ms = run.latency().map(|latency| latency.p50);
+        }
+        self.say(&row);
+        self.record.enter(row);
+        let lacking = self.lacking(&run, load, seconds);
+        if let (Outcome::Held, true, Some(need)) = (trial.outcome, self.trials.has_own_length(), &lacking) {
+            return Ok(Some((End::TooFewEvents, Some(self.too_few(&run, need)))));
+        }
+        self.search.enter(trial);
+        self.record.update(&self.search, self.began.elapsed().as_secs_f64())?;
+        if trial.outcome == Outcome::Missed && self.asked.recovers {
+            return self.recover(load);
+        }
+        Ok(None)
+    }
+
+    /// Whether a trial can be over before the budget is used up.
+    fn is_affordable(&self, seconds: f64) -> bool {
+        self.began.elapsed().as_secs_f64() + seconds <= self.asked.budget.as_secs_f64()
+    }
+
+    /// Learns from a trial that held how long trials must be. A trial of full length that had too few events is none of
+    /// full length then: it is repeated. Returns what it had too few of.
+    fn lacking(&mut self, run: &TrialRun, load: u64, seconds: f64) -> Option<Need> {
+        if run.outcome() != Outcome::Held {
+            return None;
+        }
+        let is_full = seconds >= 0.98 * self.search.full_s(load);
+        let mut lacking = None;
+        for need in &self.needs {
+            let events = run.figures.get(&need.counted).copied().unwrap_or(0.0);
+            let wanted = need.events as f64;
+            if events < wanted && is_full {
+                lacking = Some(need.clone());
+            }
+            // Nothing at all says nothing of how much there will be.
+            let is_told = events > 0.0 || is_full;
+            if is_told && !self.trials.has_own_length() && (events < wanted || !is_full) {
+                let in_a_unit = events.max(1.0) / (load as f64 * seconds);
+                self.search.require(SPARE * wanted / in_a_unit);
+            }
+        }
+        lacking
+    }
+
+    fn recover(&mut self, load: u64) -> Result<Option<Over>, Error> {
+        let lowest = self.asked.goal.from;
+        let (recovery, end) = match recovery(self.trials, lowest, self.median_ms, load)? {
+            After::Stopped => return Ok(Some((End::Interrupted, None))),
+            After::Goes(recovery) => (recovery, None),
+            After::Dead(recovery) => (recovery, Some(End::NotRecovered)),
+        };
+        if let (Some(seconds), false) = (recovery.seconds.filter(|seconds| *seconds >= 1.0), self.asked.quiet) {
+            self.terminal.say(&format!("recovery    {seconds:.0} s"));
+        }
+        self.record.capacity.recoveries.push(recovery);
+        // At the lowest load itself, that it does not hold is the answer.
+        Ok(end.filter(|_| load > lowest).map(|end| (end, None)))
+    }
+
+    fn say(&self, row: &TrialRow) {
+        if self.asked.quiet {
+            return;
+        }
+        let trial = &row.trial;
+        let word = match trial.outcome {
+            Outcome::Held => "held",
+            Outcome::Missed => "failed",
+            Outcome::Unreliable => "generator fell behind",
+        };
+        let number = self.record.capacity.trials.len() + 1;
+        let load = self.record.capacity.load(trial.load);
+        let p99 = row.p99_ms.map(|ms| format!(" · p99 {} ms", figure(ms))).unwrap_or_default();
+        let evidence = if trial.outcome == Outcome::Held { String::new() } else { format!(" · {}", row.evidence) };
+        self.terminal.say(&format!("trial {number:<5} {load} for {:.0} s: {word}{p99}{evidence}", trial.seconds));
+    }
+
+    fn too_few(&self, run: &TrialRun, Need { figure, counted, events }: &Need) -> String {
+        let had = run.figures.get(counted).copied().unwrap_or(0.0);
+        format!(
+            "{figure} needs {events} events to be asserted (`{counted}`), and a trial has {had}\nhint: the script says \
+             how long a trial is: make its phases longer, or `--until` less strict"
+        )
+    }
+
+    fn too_long(&self, load: u64, seconds: f64) -> String {
+        let load = self.record.capacity.load(load);
+        let figures: Vec<&str> = self.needs.iter().map(|need| need.figure.as_str()).collect();
+        format!(
+            "a trial at {load} would need {seconds:.0} s for enough events to assert {}; {LONGEST_S} s are the longest\n\
+             hint: raise --from, or make --until less strict",
+            figures.join(" and ")
+        )
+    }
+}

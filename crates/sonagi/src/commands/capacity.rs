@@ -1,0 +1,396 @@
+//! `sonagi capacity`: the highest load that a target holds, as a bracket of confirmed trials.
+
+use crate::capacity::{self, ArtilleryTrials, Asked, Record, Trials, Varied, Varying};
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::k6::{K6Asked, K6Trials};
+use crate::page::PageWish;
+use crate::output::Vocabulary;
+use crate::run_options::RunOptions;
+use crate::runs::{self, RunSession};
+use crate::target_watch::{self, WatchWish};
+use crate::terminal::Terminal;
+use crate::{k6, load, values};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use sonagi_artillery::Overrides;
+use sonagi_measure::summary::FailOnStatus;
+use sonagi_measure::thresholds::Threshold;
+use sonagi_report::Capacity;
+use sonagi_verdict::capacity::{End, Found, Goal};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+pub(super) const NAME: &str = "capacity";
+
+/// The lowest and the highest load, of a rate or of users.
+const RANGE: (u64, u64) = (10, 10_000);
+/// The widest bracket that says anything.
+const WIDEST: f64 = 0.5;
+
+pub(super) fn define() -> Command {
+    Command::new(NAME)
+        .about("Find the highest load that a target holds: a bracket of confirmed trials")
+        .long_about(
+            "Find the highest load that a target holds: a load at which the expression held in three trials of three, \
+             and one at most --width above it at which it failed. Trials climb from --from, close in, and confirm both \
+             ends (MLRsearch, RFC 9971); between them, the target recovers. What is varied is the arrival rate, the \
+             number of users, or a variable of the script.\n\n\
+             A trial in which the generator fell behind says nothing of the target: the answer is then `at least`. \
+             Trials are kept in a folder of --runs, and `sonagi report FOLDER` prints the answer again \
+             (docs/capacity.md).",
+        )
+        .arg(
+            Arg::new("script")
+                .value_name("SCRIPT")
+                .required(true)
+                .value_parser(value_parser!(PathBuf))
+                .help("An Artillery script (YAML or JSON), or a k6 script (JavaScript or TypeScript)"),
+        )
+        .args(question())
+        .args(range())
+        .args(lengths())
+        .args(load::changes())
+        .args(conduct())
+        .args(target_watch::arguments())
+}
+
+fn question() -> [Arg; 2] {
+    [
+        Arg::new("until").long("until").value_name("EXPRESSION").required(true).help(
+            "What a load must hold, in the words of thresholds, e.g. 'delivery.ratio >= 0.999 and \
+             delivery.latency_ms.p99 < 300'",
+        ),
+        Arg::new("vary").long("vary").value_name("WHAT").default_value("rate").help(
+            "What is varied: `rate` (arrivals per second), `users` (at a time), or the name of a variable or matrix \
+             axis; of a k6 script, of a variable in __ENV",
+        ),
+    ]
+}
+
+fn range() -> [Arg; 3] {
+    let load = |name: &'static str| {
+        Arg::new(name)
+            .long(name)
+            .value_name("LOAD")
+            .value_parser(value_parser!(u64).range(1..=1_000_000_000))
+    };
+    [
+        load("from").help("The lowest load, which must hold; default: 10 of a rate or of users"),
+        load("to").help("The highest load; default: 10,000 of a rate or of users"),
+        Arg::new("width")
+            .long("width")
+            .value_name("PERCENT")
+            .default_value("5%")
+            .help("The widest bracket, as a share of its upper end"),
+    ]
+}
+
+fn lengths() -> [Arg; 2] {
+    let time = |name: &'static str, default| {
+        Arg::new(name)
+            .long(name)
+            .value_name("TIME")
+            .default_value(default)
+            .value_parser(values::positive_duration)
+    };
+    [
+        time("budget", "15m").help("The longest that it may take; no trial begins that would end later"),
+        time("trial", "20s").help(
+            "The length of a trial that confirms; longer where that has too few events to assert the expression",
+        ),
+    ]
+}
+
+fn conduct() -> [Arg; 6] {
+    [
+        Arg::new("env")
+            .long("env")
+            .value_name("NAME=VALUE")
+            .action(ArgAction::Append)
+            .help("Set a variable of __ENV of a k6 script; repeatable"),
+        Arg::new("fresh")
+            .long("fresh")
+            .action(ArgAction::SetTrue)
+            .help("Start the service of `serve:` anew for each trial; default: once for all"),
+        Arg::new("quiet").short('q').long("quiet").action(ArgAction::SetTrue).help("Print no progress"),
+        Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print one JSON document"),
+        Arg::new("runs")
+            .long("runs")
+            .value_name("DIR")
+            .default_value("runs")
+            .value_parser(value_parser!(PathBuf))
+            .help("Write the folder of the trials into this folder"),
+        Arg::new("shards")
+            .long("shards")
+            .value_name("N")
+            .value_parser(value_parser!(u16).range(1..=1024))
+            .help("Threads that generate load; default: one per core"),
+    ]
+}
+
+/// What the flags come to.
+struct Flags {
+    script: PathBuf,
+    until: String,
+    varied: Varied,
+    goal: Goal,
+    budget: Duration,
+    fresh: bool,
+    quiet: bool,
+    runs: PathBuf,
+    shards: Option<usize>,
+    watch: WatchWish,
+}
+
+impl Flags {
+    /// The flags, and all that is wrong with them.
+    fn of(matches: &ArgMatches) -> (Flags, Vec<String>) {
+        let text = |name: &str| matches.get_one::<String>(name).cloned().unwrap_or_default();
+        let path = |name: &str| matches.get_one::<PathBuf>(name).cloned().unwrap_or_default();
+        let time = |name: &str| matches.get_one::<Duration>(name).copied().unwrap_or_default();
+        let mut problems = Vec::new();
+        let varied = Varied::named(&text("vary"));
+        let bound = |name: &str| matches.get_one::<u64>(name).copied();
+        let (from, to) = match (&varied, bound("from"), bound("to")) {
+            (Varied::Variable(name), from, to) if from.is_none() || to.is_none() => {
+                problems.push(format!(
+                    "error: --vary {name}: a variable has no usual range, and --from or --to is missing\nhint: e.g. \
+                     --from 10 --to 1000"
+                ));
+                (from.unwrap_or(1), to.unwrap_or(u64::MAX))
+            }
+            (_, from, to) => (from.unwrap_or(RANGE.0), to.unwrap_or(RANGE.1)),
+        };
+        if from >= to {
+            problems.push(format!("error: --to: the highest load is above the lowest; got {to}, and --from is {from}"));
+        }
+        let width = width(&text("width")).map_err(|problem| problems.push(problem)).unwrap_or(0.05);
+        let (budget, trial) = (time("budget"), time("trial"));
+        if budget < trial {
+            problems.push(format!(
+                "error: --budget: it is shorter than one trial ({} s); got {} s\nhint: a search takes about fifteen \
+                 trials; the default is 15m",
+                trial.as_secs_f64(),
+                budget.as_secs_f64()
+            ));
+        }
+        let watch = WatchWish::of(matches);
+        problems.extend(target_watch::judge(&watch.texts).err().map(|why| format!("error: --watch: {why}")));
+        let flags = Flags {
+            script: path("script"),
+            until: text("until"),
+            goal: Goal::of(from, to, width, trial.as_secs_f64()),
+            varied,
+            budget,
+            fresh: matches.get_flag("fresh"),
+            quiet: matches.get_flag("quiet"),
+            runs: path("runs"),
+            shards: matches.get_one::<u16>("shards").map(|n| usize::from(*n)),
+            watch,
+        };
+        (flags, problems)
+    }
+
+    fn run_options(&self) -> RunOptions {
+        RunOptions {
+            quiet: true,
+            json: false,
+            vocabulary: Vocabulary::Sonagi,
+            output: None,
+            runs: Some(self.runs.clone()),
+            shards: self.shards,
+            seed: None,
+            source_addresses: Vec::new(),
+            fail_on_status: FailOnStatus::Never,
+            pages: PageWish::default(),
+            watch: self.watch.clone(),
+        }
+    }
+
+    fn asked(&self, until: Threshold) -> Asked {
+        Asked {
+            goal: self.goal,
+            varied: self.varied.clone(),
+            until,
+            budget: self.budget,
+            recovers: !self.fresh,
+            quiet: self.quiet,
+        }
+    }
+
+    /// The record of a search that begins now.
+    fn record(&self) -> Result<Record, Error> {
+        let name = self.script.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let capacity = Capacity {
+            name,
+            started: runs::now()?,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            varied: self.varied.to_string(),
+            until: self.until.clone(),
+            goal: self.goal,
+            end: None,
+            found: Found::default(),
+            operate_at: None,
+            limited_by: None,
+            trouble: None,
+            trials: Vec::new(),
+            recoveries: Vec::new(),
+            budget_s: self.budget.as_secs_f64(),
+            used_s: 0.0,
+        };
+        Record::begin(&self.runs, capacity)
+    }
+}
+
+/// `5%`, `5 %` or `0.05` as a share.
+fn width(text: &str) -> Result<f64, String> {
+    let number = |text: &str| text.trim().parse::<f64>().ok();
+    let share = match text.trim().strip_suffix('%') {
+        Some(percent) => number(percent).map(|percent| percent / 100.0),
+        None => number(text),
+    };
+    share.filter(|share| *share > 0.0 && *share <= WIDEST).ok_or_else(|| {
+        format!("error: --width: a width is more than 0 % and at most {} %, e.g. 5%; got `{text}`", WIDEST * 100.0)
+    })
+}
+
+pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
+    let (flags, mut problems) = Flags::of(matches);
+    let until = Threshold::new(flags.until.clone(), true);
+    let record = if k6::is_script(&flags.script) {
+        problems.extend(until.error().map(|error| {
+            let hint = error.hint.as_ref().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
+            format!("error: --until: {}{hint}", error.what)
+        }));
+        let mut trials = K6Trials::start(of_k6(matches, &flags, &until)?, problems, terminal)?;
+        searched(&mut trials, &flags, until, terminal)?
+    } else {
+        of_artillery(matches, &flags, problems, terminal)?
+    };
+    shown(record, matches.get_flag("json"), terminal)
+}
+
+fn of_k6(matches: &ArgMatches, flags: &Flags, until: &Threshold) -> Result<K6Asked, Error> {
+    let pairs = matches.get_many::<String>("env").into_iter().flatten();
+    let pair = |text: &String| {
+        let (name, value) = text.split_once('=').ok_or_else(|| {
+            Error::flag("--env", format_args!("a variable is given as NAME=VALUE; got `{text}`"))
+        })?;
+        Ok((name.to_owned(), value.to_owned()))
+    };
+    Ok(K6Asked {
+        script: flags.script.clone(),
+        varied: flags.varied.clone(),
+        until: until.clone(),
+        environment: pairs.map(pair).collect::<Result<_, Error>>()?,
+        scenario: matches.get_one::<String>("scenario-name").cloned(),
+        shards: flags.shards,
+        watch: flags.watch.clone(),
+    })
+}
+
+fn of_artillery(
+    matches: &ArgMatches,
+    flags: &Flags,
+    mut problems: Vec<String>,
+    terminal: &Terminal,
+) -> Result<Record, Error> {
+    let overrides = load::overrides(matches, terminal)?;
+    if overrides.solo {
+        problems.push("error: --solo: one user alone has no load to be varied".to_owned());
+    }
+    if matches.contains_id("env") {
+        problems.push("error: --env: it sets variables of k6 scripts\nhint: --variables '{\"name\": 1}'".to_owned());
+    }
+    let overrides = Overrides { until: Some(flags.until.clone()), ..overrides };
+    let varying = match Varying::of(&flags.script, overrides, flags.varied.clone()) {
+        Ok(varying) if problems.is_empty() => varying,
+        other => {
+            problems.extend(other.err().map(|found| found.to_string()));
+            return Err(Error::Problems(problems.join("\n")));
+        }
+    };
+    if varying.has_own_length() && !flags.quiet {
+        terminal.say(
+            "notice: the script's phases say how long a trial is: --trial only says how many count (a script with one \
+             phase of `arrivalRate` or `users` leaves it to us)",
+        );
+    }
+    let options = flags.run_options();
+    let session = RunSession::start(&options, terminal, 1)?;
+    let mut trials = ArtilleryTrials::start(session, varying, flags.fresh)?;
+    // Its threshold is the script's own reading of the expression, in which names of the script are quoted.
+    let until = trials.until()?;
+    let record = searched(&mut trials, flags, until, terminal);
+    trials.end();
+    record
+}
+
+fn searched(
+    trials: &mut dyn Trials,
+    flags: &Flags,
+    until: Threshold,
+    terminal: &Terminal,
+) -> Result<Record, Error> {
+    let mut record = flags.record()?;
+    capacity::search(trials, &flags.asked(until), &mut record, terminal)?;
+    if !flags.quiet {
+        terminal.say(&format!("trials      {}", record.folder().display()));
+    }
+    Ok(record)
+}
+
+fn shown(record: Record, json: bool, terminal: &Terminal) -> Result<Exit, Error> {
+    let capacity = record.into_capacity();
+    let text = if json {
+        capacity.document()
+    } else {
+        capacity.console(terminal.columns, terminal.colour)
+    };
+    terminal.print(&text)?;
+    Ok(exit(capacity.end))
+}
+
+fn exit(end: Option<End>) -> Exit {
+    match end {
+        Some(End::Bracket | End::AtLeast) => Exit::Pass,
+        Some(End::Below | End::NotRecovered) => Exit::Fail,
+        Some(End::Interrupted) => Exit::Interrupted,
+        Some(End::CouldNotRun) => Exit::CouldNotRun,
+        Some(End::Generator | End::Budget | End::TooFewEvents) | None => Exit::Invalid,
+    }
+}
+
+/// Prints a search again, from its folder.
+pub(crate) fn again(folder: &Path, json: bool, terminal: &Terminal) -> Option<Result<(), Error>> {
+    let capacity = match capacity::read(folder)? {
+        Ok(capacity) => capacity,
+        Err(error) => return Some(Err(error)),
+    };
+    let text = if json { capacity.document() } else { capacity.console(terminal.columns, terminal.colour) };
+    Some(terminal.print(&text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_width_is_a_percentage_or_a_share() {
+        assert_eq!((width("5%"), width("2.5 %"), width("0.1")), (Ok(0.05), Ok(0.025), Ok(0.1)));
+        for bad in ["0%", "-5%", "60%", "wide"] {
+            assert!(width(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn everything_wrong_with_the_flags_is_told_at_once() {
+        let line = "capacity a.yml --until x --vary n --from 9 --to 3 --width 0% --budget 5s --trial 20s";
+        let matches = define().try_get_matches_from(line.split(' ')).unwrap();
+        let (_, problems) = Flags::of(&matches);
+        let flags: Vec<&str> = problems.iter().filter_map(|problem| problem.split(": ").nth(1)).collect();
+        assert_eq!(flags, ["--to", "--width", "--budget"]);
+        let matches = define().try_get_matches_from("capacity a.yml --until x --vary n".split(' ')).unwrap();
+        assert!(Flags::of(&matches).1[0].starts_with("error: --vary n: a variable has no usual range"));
+    }
+}

@@ -1,0 +1,331 @@
+//! Trials of a k6 script, for `sonagi capacity`: its scenario with another rate, other users, or another variable in
+//! `__ENV`.
+//!
+//! The script's own thresholds are left out: a trial is judged by the one expression, and must not be ended by another.
+
+use crate::capacity::{TrialRun, Trials, Varied};
+use crate::error::Error;
+use crate::invocation;
+use crate::run_events::{self, pass};
+use crate::runs;
+use crate::signals::{self, StopRequests};
+use crate::target_watch::{TargetWatch, WatchWish, Whereabouts};
+use crate::terminal::Terminal;
+use serde_json::{Map, Value, json};
+use sonagi_artillery::nearest;
+use sonagi_engine::RunEvent;
+use sonagi_k6::Secrets;
+use sonagi_k6::executor::{Abort, Reason};
+use sonagi_k6::options::{Executor, Scenario, Tiers};
+use sonagi_k6::run::{Asked, Ended, Test, Watching, load};
+use sonagi_measure::metrics::SeriesName;
+use sonagi_measure::summary::Summary;
+use sonagi_measure::thresholds::{Figures, Threshold};
+use sonagi_measure::watched;
+use sonagi_watch::probes::Target;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Virtual users made beforehand, at most: each has an interpreter of its own.
+const MOST_MADE: u64 = 1000;
+/// Virtual users in all, at most, unless the script says more.
+const MOST_USERS: u64 = 5000;
+/// First parts of names that every run's summary has.
+const OF_EVERY_RUN: [&str; 9] = [
+    "delivery",
+    "users",
+    "traffic",
+    "generator",
+    "duration_s",
+    "operations",
+    "kinds",
+    "errors",
+    "http_answers_ms",
+];
+
+/// How trials of a k6 script are made.
+pub(crate) struct K6Asked {
+    pub(crate) script: PathBuf,
+    pub(crate) varied: Varied,
+    pub(crate) until: Threshold,
+    /// Variables laid over the environment.
+    pub(crate) environment: Vec<(String, String)>,
+    /// The scenario to run, if the script has several.
+    pub(crate) scenario: Option<String>,
+    pub(crate) shards: Option<usize>,
+    pub(crate) watch: WatchWish,
+}
+
+/// The abort of the trial under way: signals ask it.
+type UnderWay = Arc<Mutex<Arc<Abort>>>;
+
+/// Trials of a k6 script.
+pub(crate) struct K6Trials {
+    asked: K6Asked,
+    path: PathBuf,
+    source: Vec<u8>,
+    scenario: Scenario,
+    under_way: UnderWay,
+    stop_requests: StopRequests,
+    terminal: Terminal,
+}
+
+impl K6Trials {
+    /// Reads the script, or says everything that is wrong with it or with what is asked; `found` are problems that are
+    /// known already.
+    pub(crate) fn start(
+        asked: K6Asked,
+        mut found: Vec<String>,
+        terminal: &Terminal,
+    ) -> Result<K6Trials, Error> {
+        let path = asked.script.canonicalize().unwrap_or_else(|_| asked.script.clone());
+        let source = std::fs::read(&path).map_err(|error| Error::file("read", &asked.script, error))?;
+        let under_way = UnderWay::default();
+        let first = Arc::clone(&under_way);
+        let of_signal = move || {
+            let abort = Arc::clone(&first.lock().unwrap_or_else(PoisonError::into_inner));
+            abort.ask(Reason::Signal);
+        };
+        let (says, stop) = (*terminal, of_signal.clone());
+        let second = move || {
+            says.say("stopping at once");
+            stop();
+        };
+        let stop_requests = signals::listen(*terminal, of_signal, second)?;
+        let environment = variables(&asked.environment);
+        let request = request(&asked, (&path, &source), Map::new(), environment);
+        let test = load(request, &Arc::default(), &mut |_| {});
+        let test = test.map_err(|ended| why(&ended, &asked.script))?;
+        found.extend(unknown(&asked.until, &test));
+        let scenario = chosen(&asked, &test).map_err(|problem| found.push(problem));
+        if let Varied::Variable(name) = &asked.varied
+            && !String::from_utf8_lossy(&source).contains(name.as_str())
+        {
+            let text = format!("notice: --vary {name}: the script's own text has no such name; does it read __ENV.{name}?");
+            terminal.say(&text);
+        }
+        match scenario {
+            Ok(scenario) if found.is_empty() => {
+                let terminal = *terminal;
+                Ok(K6Trials { asked, path, source, scenario, under_way, stop_requests, terminal })
+            }
+            _ => Err(Error::Problems(found.join("\n"))),
+        }
+    }
+
+    /// The scenario of a trial, as k6's options write it.
+    fn scenario(&self, load: u64, seconds: f64) -> Value {
+        let Scenario { executor, exec, graceful_stop, env, tags, .. } = &self.scenario;
+        let texts = |pairs: &[(String, String)]| -> Map<String, Value> {
+            pairs.iter().map(|(name, value)| (name.clone(), json!(value))).collect()
+        };
+        let mut scenario = match &self.asked.varied {
+            Varied::Rate => arriving(load as f64, executor),
+            Varied::Users => json!({ "executor": "constant-vus", "vus": load }),
+            Varied::Variable(_) => as_written(executor),
+        };
+        let duration = format!("{}ms", (seconds * 1e3).round());
+        let common = json!({
+            "duration": duration,
+            "exec": exec,
+            "gracefulStop": format!("{}ms", graceful_stop.as_millis()),
+            "env": texts(env),
+            "tags": texts(tags),
+        });
+        if let (Value::Object(scenario), Value::Object(common)) = (&mut scenario, common) {
+            scenario.extend(common);
+        }
+        Value::Object(Map::from_iter([(self.scenario.name.clone(), scenario)]))
+    }
+}
+
+/// What the library is asked.
+fn request(
+    asked: &K6Asked,
+    (path, source): (&Path, &[u8]),
+    flags: Map<String, Value>,
+    environment: Vec<(String, String)>,
+) -> Asked {
+    let wish = asked.watch.clone();
+    let watch = Watching::by(move |of_script| {
+        let texts: Vec<String> = wish.texts.iter().chain(of_script).cloned().collect();
+        let own = wish.is_automatic.then_some(Whereabouts::Here(Target::Peer));
+        Ok(TargetWatch::of(&texts, own)?.map(|watch| watch as _))
+    });
+    Asked {
+        script: path.to_owned(),
+        source: source.to_owned(),
+        environment,
+        tiers: Tiers { flags, ..Tiers::default() },
+        shards: asked
+            .shards
+            .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
+        no_thresholds: true,
+        full_summary: false,
+        no_summary: true,
+        terminal: [true, false, false],
+        without_global: false,
+        secrets: Arc::new(Secrets::of(&[]).unwrap_or_default()),
+        outputs: Vec::new(),
+        standard_output: || Box::new(std::io::stdout()),
+        watch,
+    }
+}
+
+/// The environment of the process with these over it.
+fn variables(over: &[(String, String)]) -> Vec<(String, String)> {
+    let system = std::env::vars_os().filter_map(|(name, value)| {
+        Some((name.into_string().ok()?, value.into_string().ok()?))
+    });
+    let system = system.filter(|(name, _)| over.iter().all(|(known, _)| known != name));
+    system.chain(over.iter().cloned()).collect()
+}
+
+/// The scenario that is varied, or why there is none.
+fn chosen(asked: &K6Asked, test: &Test) -> Result<Scenario, String> {
+    let all = &test.options().scenarios;
+    let names = || all.iter().map(|scenario| scenario.name.as_str());
+    match (&asked.scenario, all.as_slice()) {
+        (Some(name), _) => all.iter().find(|scenario| scenario.name == *name).cloned().ok_or_else(|| {
+            let hint = match nearest(name, names()) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => format!("its scenarios: {}", names().collect::<Vec<_>>().join(", ")),
+            };
+            format!("error: --scenario-name: the script has no scenario \"{name}\"\nhint: {hint}")
+        }),
+        (None, [only]) => Ok(only.clone()),
+        (None, several) => Err(format!(
+            "error: {}: the script has {} scenarios ({}), and the load of one is varied\nhint: choose it: \
+             --scenario-name {}",
+            asked.script.display(),
+            several.len(),
+            names().collect::<Vec<_>>().join(", "),
+            names().next().unwrap_or_default(),
+        )),
+    }
+}
+
+/// The problems of names that no run of the script measures.
+fn unknown(until: &Threshold, test: &Test) -> Vec<String> {
+    let metrics = test.metrics();
+    let unmeasured = |name: &str| {
+        if SeriesName::of(name).is_some() {
+            let what = format!("error: --until: `{name}` is a metric with tags");
+            return Some(format!("{what}\nhint: the whole metric is measured, not its parts"));
+        }
+        let metric = name.split('.').next().unwrap_or_default();
+        let is_known = metrics.iter().any(|known| known == metric)
+            || OF_EVERY_RUN.contains(&metric)
+            || watched::figures().any(|figure| figure == name);
+        let known = || metrics.iter().map(String::as_str).chain(OF_EVERY_RUN);
+        (!is_known).then(|| {
+            let hint = match nearest(metric, known()) {
+                Some(meant) => format!("did you mean `{meant}{}`?", &name[metric.len()..]),
+                None => "e.g. `http_req_duration.p95 < 200 and http_req_failed.rate < 0.01`".to_owned(),
+            };
+            format!("error: --until: no run of the script measures `{name}`\nhint: {hint}")
+        })
+    };
+    until.metrics().into_iter().filter_map(|metric| unmeasured(&metric.name)).collect()
+}
+
+/// A scenario of arrivals at a rate, with room for as many users as the target may need for them.
+fn arriving(rate: f64, executor: &Executor) -> Value {
+    let of_script = match executor {
+        Executor::ConstantArrivalRate { max_vus, .. } | Executor::RampingArrivalRate { max_vus, .. } => *max_vus,
+        _ => 0,
+    };
+    let most = ((rate * 2.0) as u64).clamp(100, MOST_USERS).max(of_script);
+    let made = ((rate / 4.0) as u64).clamp(10, MOST_MADE).min(most);
+    let whole = rate.round().max(1.0);
+    json!({
+        "executor": "constant-arrival-rate", "rate": whole as u64, "timeUnit": "1s", "preAllocatedVUs": made,
+        "maxVUs": most,
+    })
+}
+
+/// The script's own scenario at its height, of any length.
+fn as_written(executor: &Executor) -> Value {
+    let highest = |start: u64, stages: &[sonagi_k6::options::Stage]| {
+        stages.iter().map(|stage| stage.target).fold(start, u64::max).max(1)
+    };
+    let in_a_second = |rate: u64, unit: &std::time::Duration| rate as f64 / unit.as_secs_f64().max(1e-9);
+    match executor {
+        Executor::SharedIterations { vus, .. }
+        | Executor::PerVuIterations { vus, .. }
+        | Executor::ConstantVus { vus, .. } => json!({ "executor": "constant-vus", "vus": vus }),
+        Executor::RampingVus { start_vus, stages, .. } => {
+            json!({ "executor": "constant-vus", "vus": highest(*start_vus, stages) })
+        }
+        Executor::ConstantArrivalRate { rate, time_unit, .. } => {
+            arriving(in_a_second(*rate, time_unit), executor)
+        }
+        Executor::RampingArrivalRate { start_rate, time_unit, stages, .. } => {
+            arriving(in_a_second(highest(*start_rate, stages), time_unit), executor)
+        }
+    }
+}
+
+fn why(ended: &Ended, script: &Path) -> Error {
+    let why = ended.why.clone().unwrap_or_else(|| "the test ended before it began".to_owned());
+    Error::Problems(format!("error: {}: {why}", script.display()))
+}
+
+impl Trials for K6Trials {
+    fn run(
+        &mut self,
+        load_of_trial: u64,
+        seconds: f64,
+        folder: Option<(&Path, &str)>,
+    ) -> Result<Option<TrialRun>, Error> {
+        let abort = Arc::new(Abort::default());
+        *self.under_way.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&abort);
+        // Behind it: a signal that came before is seen here, one that comes later asks the new one.
+        if self.stop_requests.to_stop() {
+            return Ok(None);
+        }
+        let mut environment = self.asked.environment.clone();
+        if let Varied::Variable(name) = &self.asked.varied {
+            environment.retain(|(known, _)| known != name);
+            environment.push((name.clone(), load_of_trial.to_string()));
+        }
+        let flags = Map::from_iter([("scenarios".to_owned(), self.scenario(load_of_trial, seconds))]);
+        let request = request(&self.asked, (&self.path, &self.source), flags, variables(&environment));
+        let folder = folder.map(|(parent, name)| runs::reserve(parent, name)).transpose()?;
+        let path = folder.as_ref().map(|folder| folder.path().to_owned());
+        let mut sinks = run_events::sinks(folder, None).map_err(Error::could_not)?;
+        let script = invocation::script(&self.asked.script, &self.source);
+        let terminal = self.terminal;
+        let mut summary: Option<Summary> = None;
+        let mut on = |event: RunEvent<'_>| {
+            if let RunEvent::Ended(of_run) = &event {
+                summary = Some((*of_run).clone());
+            }
+            sinks.each(
+                |sink| pass(sink, &event, Some(&script)),
+                |trouble| runs::warn(&trouble, &terminal),
+            );
+        };
+        let ended = match load(request, &abort, &mut on) {
+            Ok(test) => test.run(&abort, &mut on),
+            Err(ended) => ended,
+        };
+        drop(sinks);
+        let Some(summary) = summary else {
+            let _ = path.map(std::fs::remove_dir);
+            return if abort.asked() { Ok(None) } else { Err(why(&ended, &self.asked.script)) };
+        };
+        let figures = Figures { measured: summary.names(), may_be_absent: |name| name.starts_with("errors.") };
+        let judged = self.asked.until.judge(&figures);
+        let (held, evidence) = (judged.held, judged.evidence);
+        Ok(Some(TrialRun { summary, held, evidence, figures: figures.measured, folder: path }))
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop_requests.to_stop()
+    }
+
+    fn has_own_length(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,201 @@
+//! `sonagi capacity` against a target that says no beyond a size: whatever this machine does meanwhile, the size is the
+//! truth.
+
+use crate::support::{Answer, Place, Running};
+use rustix::process::Signal;
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+
+/// The largest size that is answered with 200.
+const TRUTH: u64 = 37;
+
+/// Starts the target, whose threads end with the test process.
+fn target() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming().take(10_000) {
+            let stream = stream.unwrap();
+            std::thread::spawn(move || answer(stream));
+        }
+    });
+    url
+}
+
+/// Answers `GET /SIZE`, request by request.
+fn answer(mut stream: TcpStream) {
+    let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+    let mut size = None;
+    while let Some(Ok(line)) = lines.next() {
+        if let Some(path) = line.strip_prefix("GET /") {
+            size = path.split(' ').next().and_then(|size| size.parse::<u64>().ok());
+        } else if line.is_empty() {
+            let status = if size.is_some_and(|size| size <= TRUTH) { "200 OK" } else { "503 Full" };
+            if write!(stream, "HTTP/1.1 {status}\r\ncontent-length: 0\r\n\r\n").is_err() {
+                return;
+            }
+        }
+    }
+}
+
+const SCRIPT: &str = "
+config:
+  phases: [{ duration: 60, arrivalRate: 10 }]
+  variables: { size: [1] }
+  ensure: { thresholds: [{ http.response_time.p99: 0.000001 }] }
+scenarios:
+  - flow:
+      - get: { url: '/{{ size }}' }
+";
+
+const UNTIL: &str = "http.codes.503 == 0 and http.codes.200 > 0";
+
+struct Lab {
+    place: Place,
+    target: String,
+}
+
+impl Lab {
+    fn new() -> Lab {
+        let place = Place::new();
+        place.write("size.yml", SCRIPT);
+        Lab { place, target: target() }
+    }
+
+    fn search(&self, arguments: &[&str]) -> Answer {
+        let given = ["capacity", "size.yml", "--target", &self.target, "--until", UNTIL, "--trial", "300ms"];
+        self.place.sonagi(&[&given[..], arguments].concat())
+    }
+}
+
+#[test]
+fn a_variable_is_searched_to_the_unit_and_the_folder_says_it_again() {
+    let lab = Lab::new();
+    let range = ["--vary", "size", "--from", "1", "--to", "200", "--fresh", "--json"];
+    let answer = lab.search(&range);
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+    let found = answer.json();
+    let bound = |name: &str| (found["found"][name]["load"].clone(), found["found"][name]["agreeing"].clone());
+    assert_eq!(bound("lower"), (Value::from(TRUTH), Value::from(3)), "{answer:?}");
+    assert_eq!(bound("upper"), (Value::from(TRUTH + 1), Value::from(2)), "{answer:?}");
+    let trials = found["trials"].as_array().unwrap();
+    for trial in trials {
+        let is_small = trial["load"].as_u64().unwrap() <= TRUTH;
+        assert_eq!(trial["outcome"], if is_small { "held" } else { "missed" }, "{trial}");
+    }
+    let [folder] = &lab.place.folders()[..] else { panic!("one folder") };
+    assert!(folder.to_str().unwrap().ends_with("-size-capacity"), "{folder:?}");
+    let first = folder.join(trials[0]["folder"].as_str().unwrap());
+    assert_eq!(lab.place.sonagi(&["report", first.to_str().unwrap()]).code, Some(0));
+    let again = lab.place.sonagi(&["report", folder.to_str().unwrap()]);
+    let verdict = "capacity    size 37 holds (confirmed 3 of 3), size 38 does not (failed 2 of 2)";
+    assert!(again.out.starts_with(verdict), "{again:?}");
+    assert_eq!(again.code, Some(0));
+    let listed = lab.place.sonagi(&["report", "runs"]);
+    assert!(listed.out.starts_with("capacity "), "{listed:?}");
+}
+
+#[test]
+fn a_matrix_axis_can_be_searched_and_a_range_that_ends_is_told() {
+    let lab = Lab::new();
+    let script = SCRIPT.replace("  variables: { size: [1] }\n", "").replace("scenarios:", "matrix: { size: [1, 2] }\nscenarios:");
+    lab.place.write("size.yml", &script);
+    let answer = lab.search(&["--vary", "size", "--from", "1", "--to", "30"]);
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+    let verdict = "capacity    at least size 30: size 30 holds (confirmed 3 of 3), and the range\n            ends there\n";
+    assert!(answer.out.starts_with(verdict), "{answer:?}");
+    let answer = lab.search(&["--vary", "size", "--from", "100", "--to", "300", "--fresh"]);
+    assert_eq!(answer.code, Some(1), "{answer:?}");
+    assert!(answer.out.starts_with("capacity    below size 100: the lowest load"), "{answer:?}");
+}
+
+#[test]
+fn the_rate_of_a_k6_script_is_searched_by_its_own_metrics() {
+    let lab = Lab::new();
+    let script = format!(
+        "import http from 'k6/http';\nexport const options = {{ vus: 1, iterations: 1, thresholds: {{ checks: ['rate>2'] }} }};\n\
+         export default () => {{ http.get('{}/' + (__ENV.SIZE || 1)); }};\n",
+        lab.target
+    );
+    lab.place.write("size.js", &script);
+    let sonagi = |arguments: &[&str]| {
+        let given = ["capacity", "size.js", "--until", "http_req_failed.rate < 0.5", "--trial", "300ms", "--fresh"];
+        lab.place.sonagi(&[&given[..], arguments].concat())
+    };
+    let found = sonagi(&["--vary", "SIZE", "--from", "1", "--to", "60", "--json"]);
+    assert_eq!(found.code, Some(0), "{found:?}");
+    assert_eq!(found.json()["found"]["lower"]["load"], TRUTH, "{found:?}");
+    let rate = sonagi(&["--from", "5", "--to", "6", "--env", "SIZE=3"]);
+    assert!(rate.out.starts_with("capacity    at least 6/s: 6/s holds (confirmed 3 of 3)"), "{rate:?}");
+}
+
+#[test]
+fn a_budget_that_is_too_short_leaves_what_is_known() {
+    let lab = Lab::new();
+    let answer = lab.search(&["--vary", "size", "--from", "1", "--to", "30", "--budget", "301ms"]);
+    assert_eq!(answer.code, Some(3), "{answer:?}");
+    let text = "capacity    not found: the budget of 301 ms is used up\n            so far: size ";
+    assert!(answer.out.starts_with(text) && answer.out.contains(" held (unconfirmed)\n"), "{answer:?}");
+}
+
+#[test]
+fn everything_that_is_wrong_is_told_before_the_first_trial() {
+    let lab = Lab::new();
+    let told = |arguments: &[&str]| {
+        let answer = lab.place.sonagi(&[&["capacity", "size.yml", "--target", &lab.target], arguments].concat());
+        assert_eq!(answer.code, Some(2), "{answer:?}");
+        assert!(lab.place.folders().is_empty());
+        answer.err
+    };
+    has_in_order(
+        &told(&["--until", "http.respons_time.p99 < 5", "--from", "9", "--to", "3", "--width", "0"]),
+        &["error: --to: ", "error: --width: ", "--until: "],
+    );
+    has_in_order(
+        &told(&["--until", UNTIL, "--vary", "sise", "--from", "1", "--to", "9"]),
+        &["--vary: the script has no variable or matrix axis \"sise\"\n  hint: did you mean `size`?"],
+    );
+    lab.place.write(
+        "two.js",
+        "export const options = { scenarios: { a: { executor: 'constant-vus', vus: 1, duration: '1s' }, \
+         b: { executor: 'constant-vus', vus: 1, duration: '1s' } } };\nexport default () => {};\n",
+    );
+    let answer = lab.place.sonagi(&["capacity", "two.js", "--until", "http_req_duratoin.p95 < 5"]);
+    assert_eq!(answer.code, Some(2), "{answer:?}");
+    has_in_order(
+        &answer.err,
+        &[
+            "no run of the script measures `http_req_duratoin.p95`\nhint: did you mean `http_req_duration.p95`?",
+            "the script has 2 scenarios (a, b), and the load of one is varied\nhint: choose it: --scenario-name a",
+        ],
+    );
+}
+
+/// A text has these parts, in this order.
+#[track_caller]
+fn has_in_order(text: &str, parts: &[&str]) {
+    let mut rest = text;
+    for part in parts {
+        let at = rest.find(part).unwrap_or_else(|| panic!("{part:?} is not in {text}"));
+        rest = &rest[at + part.len()..];
+    }
+}
+
+#[test]
+fn ctrl_c_leaves_what_is_known_as_unconfirmed() {
+    let lab = Lab::new();
+    let given = ["capacity", "size.yml", "--target", &lab.target, "--until", UNTIL, "--trial", "60s"];
+    let range = ["--vary", "size", "--from", "1", "--to", "200"];
+    let mut running = Running::start(lab.place.command(&[&given[..], &range].concat()));
+    // A first trial of twenty seconds, of which nobody waits for the end.
+    while lab.place.folders().is_empty() {
+        std::thread::yield_now();
+    }
+    running.signal(Signal::INT);
+    running.wait_for("stopping");
+    let answer = running.end();
+    assert_eq!(answer.code, Some(130), "{answer:?}");
+    let verdict = "capacity    not found: the search was interrupted\n            nothing is known yet\n";
+    assert!(answer.out.starts_with(verdict), "{answer:?}");
+}

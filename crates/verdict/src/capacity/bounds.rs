@@ -1,0 +1,108 @@
+//! What the trials at a load make of it: a lower bound, an upper bound, or neither yet (RFC 9971, load classification).
+//!
+//! A load is decided when no trial still to come could change it. Trials that are shorter than they should be count
+//! only where they were bad, and only as far as good ones of the same kind do not make up for them.
+
+use super::{Goal, Outcome, Trial};
+
+/// What a load is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Class {
+    /// It holds.
+    Lower,
+    /// It does not hold.
+    Upper,
+    /// More trials of full length will say.
+    Undecided,
+}
+
+/// A load that is decided.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Bound {
+    /// The load.
+    pub load: u64,
+    /// How many trials of full length say so, of how many.
+    pub agreeing: usize,
+    /// How many trials of full length there were.
+    pub trials: usize,
+    /// The conditional throughput: what the target kept up with in the worst trial that still counts.
+    pub throughput: Option<f64>,
+}
+
+/// Seconds of trials at a load.
+#[derive(Clone, Copy, Debug, Default)]
+struct Durations {
+    full_good: f64,
+    full_bad: f64,
+    short_good: f64,
+    short_bad: f64,
+}
+
+/// Classifies a load by its trials. `full_s` is the length of a full one there: where that is more than the goal's, so
+/// is the sum that decides.
+pub fn class<'t>(
+    goal: &Goal,
+    full_s: f64,
+    trials: impl Iterator<Item = &'t Trial>,
+    is_full: impl Fn(&Trial) -> bool,
+) -> Class {
+    let mut sum = Durations::default();
+    for trial in trials {
+        let of = match (trial.outcome, is_full(trial)) {
+            (Outcome::Held, true) => &mut sum.full_good,
+            (Outcome::Missed, true) => &mut sum.full_bad,
+            (Outcome::Held, false) => &mut sum.short_good,
+            (Outcome::Missed, false) => &mut sum.short_bad,
+            (Outcome::Unreliable, _) => continue,
+        };
+        *of += trial.seconds;
+    }
+    let wanted = goal.duration_sum_s * (full_s / goal.final_s);
+    let balanced = sum.short_good * goal.exceed_ratio / (1.0 - goal.exceed_ratio);
+    let bad = sum.full_bad + (sum.short_bad - balanced).max(0.0);
+    let whole = (sum.full_good + bad).max(wanted);
+    let allowed = whole * goal.exceed_ratio + 1e-9;
+    if whole - sum.full_good <= allowed {
+        Class::Lower
+    } else if bad > allowed {
+        Class::Upper
+    } else {
+        Class::Undecided
+    }
+}
+
+impl Bound {
+    /// The bound that these trials of full length make of a load.
+    pub(super) fn of<'t>(
+        goal: &Goal,
+        load: u64,
+        class: Class,
+        full: impl Iterator<Item = &'t Trial> + Clone,
+    ) -> Bound {
+        let of = |outcome| full.clone().filter(|trial| trial.outcome == outcome).count();
+        let (held, missed) = (of(Outcome::Held), of(Outcome::Missed));
+        let agreeing = if class == Class::Lower { held } else { missed };
+        Bound { load, agreeing, trials: held + missed, throughput: throughput(goal, load, full) }
+    }
+}
+
+/// What the target kept up with at a load, but for the share of time that may be worse.
+fn throughput<'t>(goal: &Goal, load: u64, full: impl Iterator<Item = &'t Trial>) -> Option<f64> {
+    let mut achieved: Vec<(f64, f64)> = full
+        .filter(|trial| trial.outcome != Outcome::Unreliable)
+        .filter_map(|trial| Some((trial.achieved?.min(load as f64), trial.seconds)))
+        .collect();
+    achieved.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let whole: f64 = achieved.iter().map(|(_, seconds)| seconds).sum();
+    let mut left = whole * (1.0 - goal.exceed_ratio);
+    let mut worst = None;
+    for (rate, seconds) in achieved {
+        if worst.is_some() && left <= 0.0 {
+            break;
+        }
+        worst = Some(rate);
+        left -= seconds;
+    }
+    worst
+}
