@@ -7,6 +7,7 @@
 //! it is one more way of following a run, like the live line beside it.
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod choice;
 pub mod comparison;
 pub mod console;
 pub mod diagnosis;
