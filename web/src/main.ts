@@ -1,4 +1,5 @@
-// Which page this is: the file of a run, a run that is served, the library, or two runs compared. The binary says so by
+// Which page this is: the file of a run, a run that is served, the library, two runs compared, or
+// the values of a matrix. The binary says so by
 // the element it put into the page.
 
 import type { Boot } from './data/contract';
@@ -7,6 +8,7 @@ import { Run } from './data/run';
 import { follow } from './data/stream';
 import { comparePage } from './library/compare_page';
 import { libraryPage } from './library/library_page';
+import { matrixPage } from './library/matrix_page';
 import { footer, prepareTheme, topBar } from './shell/bar';
 import { h } from './shell/dom';
 import { Live } from './shell/live';
@@ -134,6 +136,7 @@ function start(): void {
   const told = JSON.parse(boot.textContent ?? '{}') as Boot;
   if (told.mode === 'run') return showServed(told);
   if (told.mode === 'compare') return comparePage(told, put);
+  if (told.mode === 'matrix') return matrixPage(told, put);
   return libraryPage(told, put);
 }
 

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 
 mod names;
 mod service;
+mod times;
 mod traffic;
 
 pub use crate::histogram::Quantiles;

@@ -148,7 +148,11 @@ impl Capacity {
                 format!("at least {}: {}, and the range ends there", self.load(lower.load), self.holds(lower))
             }
             (Some(End::Below), _, Some(upper)) => {
-                format!("below {}: the lowest load of the range {}", self.load(upper.load), self.failed(upper))
+                format!(
+                    "below {}: the lowest load of the range {}",
+                    self.load(upper.load),
+                    self.failed(upper)
+                )
             }
             (Some(End::Generator), Some(lower), _) => {
                 format!("at least {}, generator-limited: {}", self.load(lower.load), self.holds(lower))
@@ -192,7 +196,8 @@ impl Capacity {
         }
         let cause = self.limited_by.as_ref().map(|cause| format!("limited by: {cause}"));
         let share = OPERATED_SHARE * 100.0;
-        let operate = self.operate_at.map(|load| format!("operate at {} ({share:.0}\u{a0}%)", self.load(load)));
+        let operate =
+            self.operate_at.map(|load| format!("operate at {} ({share:.0}\u{a0}%)", self.load(load)));
         all.extend(cause.into_iter().chain(operate).chain(self.trouble.clone()));
         all
     }
@@ -211,7 +216,11 @@ impl Capacity {
             (None, Some(missed)) => known.push(format!("{} did not (unconfirmed)", self.load(*missed))),
             (None, None) => {}
         }
-        if known.is_empty() { "nothing is known yet".to_owned() } else { format!("so far: {}", known.join(", ")) }
+        if known.is_empty() {
+            "nothing is known yet".to_owned()
+        } else {
+            format!("so far: {}", known.join(", "))
+        }
     }
 
     /// A row for each load, from the lowest.
@@ -235,13 +244,16 @@ impl Capacity {
         // The longest says most; of several the last.
         let longest = rows.iter().max_by(|a, b| a.trial.seconds.total_cmp(&b.trial.seconds));
         let of = |value: fn(&TrialRow) -> Option<f64>| longest.and_then(|row| value(row));
-        let ms = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |ms| format!("{}\u{a0}ms", figure(ms)));
+        let ms =
+            |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |ms| format!("{}\u{a0}ms", figure(ms)));
         let achieved = of(|row| row.achieved_per_s);
         let achieved = achieved.map_or_else(|| "-".to_owned(), |rate| format!("{}/s", figure(rate)));
         let mut cells = vec![count(load), achieved, ms(of(|row| row.p50_ms)), ms(of(|row| row.p99_ms))];
         if delivers {
             let delivered = of(|row| row.delivered);
-            cells.push(delivered.map_or_else(|| "-".to_owned(), |ratio| format!("{:.2}\u{a0}%", ratio * 100.0)));
+            cells.push(
+                delivered.map_or_else(|| "-".to_owned(), |ratio| format!("{:.2}\u{a0}%", ratio * 100.0)),
+            );
         }
         let with = |outcome| rows.iter().filter(|row| row.trial.outcome == outcome).count();
         let (held, missed) = (with(Outcome::Held), with(Outcome::Missed));

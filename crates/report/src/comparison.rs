@@ -4,7 +4,8 @@
 use crate::figures::{count, counted, figure};
 use crate::page::{Page, Tone, columns, cut, padded};
 use sonagi_verdict::compare::{
-    Compared, Comparison, Figure, Judgement, Mismatch, RUNS_AT_LEAST, RUNS_AT_MOST, Scale,
+    Compared, Comparison, Figure, Judgement, Mismatch, Observation, RUNS_AT_LEAST, RUNS_AT_MOST, Scale,
+    WarmUp,
 };
 
 /// Runs that were left out and are told one by one.
@@ -56,7 +57,7 @@ fn all(comparison: &Comparison) -> impl Iterator<Item = &Compared> {
     comparison.primary.iter().chain(&comparison.others)
 }
 
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     text.replace('|', "\\|")
 }
 
@@ -72,7 +73,7 @@ fn margin(comparison: &Comparison) -> String {
 }
 
 /// A size of a change, which needs no more digits than a reader asks for: `5 %`, `2.5 %`.
-fn percentage(share: f64) -> String {
+pub(crate) fn percentage(share: f64) -> String {
     let text = format!("{:.1}", share * 100.0);
     format!("{} %", text.strip_suffix(".0").unwrap_or(&text))
 }
@@ -123,25 +124,25 @@ fn change(compared: &Compared, [a, b]: [&str; 2]) -> String {
     }
 }
 
-fn ratio(value: f64) -> String {
+pub(crate) fn ratio(value: f64) -> String {
     // A change of a thousandth is the least that anybody asks for; beyond ten nobody reads that.
     if value < 10.0 { format!("{value:.3}") } else { figure(value) }
 }
 
-fn difference(figure: &Figure, value: f64, points: &str) -> String {
+pub(crate) fn difference(figure: &Figure, value: f64, points: &str) -> String {
     let sign = if value < 0.0 { "−" } else { "+" };
     format!("{sign} {}", distance(figure, value, points))
 }
 
 /// How far apart two values are, whichever is larger; of shares in percentage points.
-fn distance(figure: &Figure, value: f64, points: &str) -> String {
+pub(crate) fn distance(figure: &Figure, value: f64, points: &str) -> String {
     match figure.is_share() {
         true => format!("{:.2} {points}", value.abs() * 100.0),
         false => self::figure(value.abs()),
     }
 }
 
-fn interval(compared: &Compared) -> String {
+pub(crate) fn interval(compared: &Compared) -> String {
     let Some((low, high)) = compared.effect.interval else { return "-".to_owned() };
     let one = |value: f64| match compared.figure.scale {
         Scale::Ratio => ratio(value),
@@ -155,7 +156,7 @@ fn interval(compared: &Compared) -> String {
 }
 
 /// A value with its unit, as the name of the figure tells it.
-fn value(of: &Figure, value: f64) -> String {
+pub(crate) fn value(of: &Figure, value: f64) -> String {
     let name = of.name.as_str();
     if of.is_share() {
         return format!("{:.2} %", value * 100.0);
@@ -221,7 +222,7 @@ fn tone_of_row(judgement: Judgement) -> Tone {
     }
 }
 
-fn right(text: &str, width: usize) -> String {
+pub(crate) fn right(text: &str, width: usize) -> String {
     let blanks = width.saturating_sub(columns(text));
     format!("{:blanks$}{text}", "")
 }
@@ -238,6 +239,12 @@ fn sentences(comparison: &Comparison) -> Vec<(&'static str, String)> {
     if let Some(more) = comparison.left_out.len().checked_sub(LEFT_OUT).filter(|more| *more > 0) {
         sentences.push(("", format!("and {}", counted(more as u64, "more run"))));
     }
+    let sides = comparison.sides.iter().zip(&comparison.warm_ups);
+    let warm_ups = sides.filter_map(|((side, _), found)| Some(format!("{side}: {}", found_of(found)?)));
+    let warm_ups: Vec<String> = warm_ups.collect();
+    if !warm_ups.is_empty() {
+        sentences.push(("warm-up", warm_ups.join("; ")));
+    }
     for name in &comparison.missing {
         sentences.push(("missing", format!("not every run has the figure {name}")));
     }
@@ -250,6 +257,36 @@ fn sentences(comparison: &Comparison) -> Vec<(&'static str, String)> {
         sentences.push(("note", format!("the {others} are judged together (Holm); the first one decides")));
     }
     sentences
+}
+
+/// What was left out of the begins of runs; None where nobody looked.
+pub(crate) fn warm_up(observed: &[Observation]) -> Option<String> {
+    found_of(&observed.iter().filter_map(|run| run.warm_up).collect::<Vec<WarmUp>>())
+}
+
+fn found_of(found: &[WarmUp]) -> Option<String> {
+    let count = |of: WarmUp| found.iter().filter(|one| **one == of).count();
+    let cuts = || found.iter().map(|one| one.first_second()).filter(|seconds| *seconds > 0);
+    let (few, many) = (cuts().min(), cuts().max());
+    let runs = found.len();
+    let cut = few.zip(many).map(|(few, many)| {
+        let seconds = if few == many { few.to_string() } else { format!("{few} to {many}") };
+        format!("{seconds} s cut from {} of {}", cuts().count(), counted(runs as u64, "run"))
+    });
+    let unsteady = match count(WarmUp::NoSteadyState) {
+        0 => None,
+        unsteady => Some(format!("no steady state in {unsteady} of {}", counted(runs as u64, "run"))),
+    };
+    let short = match count(WarmUp::TooShort) {
+        0 => None,
+        short => Some(format!("{short} of {} too short to tell", counted(runs as u64, "run"))),
+    };
+    let all: Vec<String> = cut.into_iter().chain(unsteady).chain(short).collect();
+    match (found.is_empty(), all.is_empty()) {
+        (true, _) => None,
+        (_, true) => Some("nothing cut".to_owned()),
+        _ => Some(all.join(", ")),
+    }
 }
 
 fn mismatched(mismatch: &Mismatch) -> String {

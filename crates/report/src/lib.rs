@@ -8,6 +8,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 pub mod capacity;
+mod choice;
 pub mod comparison;
 pub mod console;
 pub mod diagnosis;

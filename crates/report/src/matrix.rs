@@ -6,17 +6,26 @@
 //! fast is for the reader of the latencies.
 
 mod figures;
+mod fingerprint;
+mod judged;
 mod markdown;
+mod rows;
 mod table;
 
 pub use figures::Figures;
+pub use fingerprint::Fingerprint;
+pub use judged::{Answer, Asked, MARGIN};
 pub use markdown::markdown;
 
 use crate::figures::{bytes, count, counted};
 use crate::page::{Page, Tone, tame};
+use crate::{choice, comparison};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use sonagi_measure::summary::{Cause, Conclusion, Summary};
+
+/// Runs that did not hold their users and are told one by one.
+const OTHERS: usize = 20;
 
 /// A script's runs over its matrix, as far as they have got. `matrix.json` in the folder that holds the runs' folders.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -32,10 +41,25 @@ pub struct Matrix {
     pub machine: String,
     /// Names of the axes, in the matrix's order.
     pub axes: Vec<String>,
-    /// How many runs the matrix asks for.
+    /// How many runs the matrix asks for, but for the one that shows drift.
     pub planned: usize,
-    /// The finished runs, in order.
+    /// How often each combination is run; 0 and 1: once.
+    #[serde(default)]
+    pub repeat: usize,
+    /// Draws the order of each round, and the seed of its runs; None where nothing is repeated.
+    #[serde(default)]
+    pub seed: Option<u64>,
+    /// The combinations, in the matrix's order.
+    #[serde(default)]
+    pub combinations: Vec<Map<String, Value>>,
+    /// What the script asks of its runs.
+    #[serde(default)]
+    pub compare: Option<Asked>,
+    /// The finished runs, in the order in which they were made.
     pub runs: Vec<Run>,
+    /// What they say together; see [`Matrix::judge`].
+    #[serde(skip)]
+    pub answer: Answer,
 }
 
 /// A run of a matrix.
@@ -43,6 +67,19 @@ pub struct Matrix {
 pub struct Run {
     /// A value for each axis.
     pub combination: Map<String, Value>,
+    /// The round it is of, from 1; None where nothing is repeated.
+    #[serde(default)]
+    pub round: Option<usize>,
+    /// Whether it is the first combination run once more behind all rounds, to show what the machine did meanwhile; it
+    /// is compared with nothing else.
+    #[serde(default)]
+    pub is_anchor: bool,
+    /// The seed of its random choices, where runs are repeated.
+    #[serde(default)]
+    pub seed: Option<u64>,
+    /// The machine just before it.
+    #[serde(default)]
+    pub before: Option<Fingerprint>,
     /// The run's summary; None: it could not be run.
     pub summary: Option<Summary>,
     /// Why there is no summary: what could not be started.
@@ -50,10 +87,14 @@ pub struct Run {
 }
 
 impl Run {
-    /// `sse 1,000`: the values of its axes.
+    /// `sse 1,000`: the values of its axes; `sse 1,000, round 2` where runs are repeated.
     pub fn label(&self) -> String {
-        let values: Vec<_> = self.combination.values().map(value).collect();
-        values.join(" ")
+        let turn = match self.round {
+            _ if self.is_anchor => Some("once more".to_owned()),
+            round => round.map(|round| format!("round {round}")),
+        };
+        let combination = Some(label(&self.combination)).filter(|label| !label.is_empty());
+        combination.into_iter().chain(turn).collect::<Vec<_>>().join(", ")
     }
 
     /// Whether it passed with all its users connected at one time and every copy owed delivered.
@@ -82,8 +123,13 @@ pub fn machine(environment: &Value) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
+/// The values of a combination.
+fn label(combination: &Map<String, Value>) -> String {
+    combination.values().map(value).collect::<Vec<_>>().join(" ")
+}
+
 /// A value of an axis as a person reads it.
-fn value(value: &Value) -> String {
+pub(crate) fn value(value: &Value) -> String {
     match value {
         Value::Number(number) => number.as_u64().map_or_else(|| number.to_string(), count),
         Value::String(text) => tame(text),
@@ -92,38 +138,78 @@ fn value(value: &Value) -> String {
 }
 
 impl Matrix {
+    /// Whether each combination is run several times.
+    pub fn is_repeated(&self) -> bool {
+        self.repeat > 1
+    }
+
+    /// The runs, but for the one that shows drift.
+    fn compared(&self) -> impl Iterator<Item = &Run> {
+        self.runs.iter().filter(|run| !run.is_anchor)
+    }
+
     /// Verdict first: how many runs held their users, and why the others did not. One sentence each.
     pub fn verdict(&self) -> (String, Vec<String>) {
-        let held = self.runs.iter().filter(|run| run.held()).count();
+        let held = self.compared().filter(|run| run.held()).count();
         let owed = |run: &Run| run.summary.as_ref()?.delivery.as_ref().map(|delivery| delivery.counts.owed);
-        let how = if self.runs.iter().filter_map(owed).any(|owed| owed > 0) {
+        let how = if self.compared().filter_map(owed).any(|owed| owed > 0) {
             " with every message delivered"
         } else {
             ""
         };
         let runs = counted(self.planned as u64, "run");
         let mut headline = format!("{held} of {runs} sustained all users{how}");
-        if self.runs.len() < self.planned {
-            headline.push_str(&format!("; {} not run", self.planned - self.runs.len()));
+        let made = self.compared().count();
+        if made < self.planned {
+            headline.push_str(&format!("; {} not run", self.planned - made));
         }
-        let others = self.runs.iter().filter(|run| !run.held());
+        let others = self.compared().filter(|run| !run.held());
         (headline, others.map(|run| format!("{}: {}", run.label(), run.why_not())).collect())
     }
 
     /// Whether every run asked for was run and held its users.
     pub fn all_held(&self) -> bool {
-        self.runs.len() == self.planned && self.runs.iter().all(Run::held)
+        self.compared().count() == self.planned && self.compared().all(Run::held)
     }
 
-    /// The whole on a terminal of `width` columns: verdict, then the table.
+    /// The whole on a terminal of `width` columns: verdict, which is best, the table, then what that stands on.
     pub fn console(&self, width: usize, colour: bool) -> String {
         let mut page = Page::new(width, colour);
         let (headline, others) = self.verdict();
         let tone = if self.all_held() { Tone::Good } else { Tone::Bad };
         page.entry("matrix", tone, &format!("{headline} · {}", self.name));
-        others.iter().for_each(|why| page.more(why));
+        others.iter().take(OTHERS).for_each(|why| page.more(why));
+        if let Some(more) = others.len().checked_sub(OTHERS).filter(|more| *more > 0) {
+            page.more(&format!("and {}", counted(more as u64, "more run")));
+        }
+        for choice in &self.answer.choices {
+            page.entry("best", choice::tone(choice), &choice::headline(choice));
+        }
         table::draw(&mut page, self);
+        self.answer.choices.iter().for_each(|choice| choice::draw(&mut page, choice));
+        let remarks = self.remarks();
+        if !remarks.is_empty() {
+            page.blank();
+        }
+        remarks.iter().for_each(|(label, sentence)| page.entry(label, Tone::Faint, sentence));
         page.finish()
+    }
+
+    /// What else there is to say of repeated runs, each with its label.
+    fn remarks(&self) -> Vec<(&'static str, String)> {
+        let drift = self.answer.drift.as_ref().map(|drift| ("drift", choice::drift(drift)));
+        let asks = self.compare.is_some() || self.is_repeated();
+        let warm_up = asks.then(|| comparison::warm_up(&self.answer.observed)).flatten();
+        let machine = [fingerprint::sentence(self), fingerprint::frequency(self)].into_iter().flatten();
+        let seed = self.seed.filter(|_| self.is_repeated());
+        let seed =
+            seed.map(|seed| ("seed", format!("{seed} draws the order of each round and its runs' seeds")));
+        drift
+            .into_iter()
+            .chain(warm_up.map(|sentence| ("warm-up", sentence)))
+            .chain(machine.map(|sentence| ("machine", sentence)))
+            .chain(seed)
+            .collect()
     }
 
     /// A JSON document: the matrix, its verdict, and beside each summary the table's figures. Ends with a newline.
@@ -137,7 +223,12 @@ impl Matrix {
             "machine": self.machine,
             "axes": self.axes,
             "planned": self.planned,
+            "repeat": self.repeat.max(1),
+            "seed": self.seed,
+            "combinations": self.combinations,
+            "compare": self.compare,
             "verdict": { "headline": headline, "others": others },
+            "comparison": (self.answer != Answer::default()).then_some(&self.answer),
             "runs": runs,
         });
         format!("{document:#}\n")
@@ -156,6 +247,10 @@ impl Run {
     fn document(&self) -> Value {
         json!({
             "combination": self.combination,
+            "round": self.round,
+            "is_anchor": self.is_anchor,
+            "seed": self.seed,
+            "before": self.before,
             "held": self.held(),
             "why_not": (!self.held()).then(|| self.why_not()),
             "figures": self.summary.as_ref().map(Figures::of),

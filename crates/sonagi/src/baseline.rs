@@ -1,7 +1,7 @@
 //! Baselines of `sonagi compare`: runs kept as what is compared of them, in one file that a pipeline can keep.
 
 use crate::error::Error;
-use crate::matrix;
+use crate::matrix_folder;
 use sonagi_verdict::compare::{Observation, RUNS_AT_LEAST};
 use std::path::{Path, PathBuf};
 
@@ -58,7 +58,7 @@ impl Baseline {
             std::fs::create_dir_all(folder).map_err(|error| Error::file("create", folder, error))?;
         }
         let text = serde_json::to_string_pretty(self).map_err(Error::could_not)?;
-        matrix::replace(&path, &text).map_err(|error| Error::file("write", &path, error))?;
+        matrix_folder::replace(&path, &text).map_err(|error| Error::file("write", &path, error))?;
         Ok(path)
     }
 

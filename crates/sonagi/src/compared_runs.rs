@@ -1,11 +1,14 @@
 //! Runs as observations: run folders, folders of them, and reports of one run, also of other tools.
 
-use crate::commands::report;
 use crate::error::Error;
 use crate::languages::LANGUAGES;
-use crate::matrix;
+use crate::matrix_folder;
+use crate::recorded;
+use crate::warm_up::{self, WarmUpWish};
 use serde_json::Value;
 use sonagi_measure::folder::{self, RUN};
+use sonagi_report::Matrix;
+use sonagi_report::matrix::Run;
 use sonagi_verdict::compare::Observation;
 use std::path::{Path, PathBuf};
 
@@ -16,7 +19,7 @@ const RUNS_AT_MOST: usize = 1000;
 ///
 /// # Errors
 /// A path that names none, or a folder that cannot be read.
-pub(crate) fn all(paths: &[PathBuf]) -> Result<Vec<Observation>, Error> {
+pub(crate) fn all(paths: &[PathBuf], cut: WarmUpWish) -> Result<Vec<Observation>, Error> {
     let mut found: Vec<PathBuf> = Vec::new();
     for path in paths {
         if !path.exists() {
@@ -34,19 +37,34 @@ pub(crate) fn all(paths: &[PathBuf]) -> Result<Vec<Observation>, Error> {
         let what = format!("{} runs are named; {RUNS_AT_MOST} at most are compared", found.len());
         return Err(Error::could_not(format_args!("{what}\nhint: name fewer, e.g. by a pattern")));
     }
-    found.iter().map(|run| observation(run)).collect()
+    found.iter().map(|run| observation(run, cut)).collect()
 }
 
 /// The run folders of a path, oldest first: itself, or those in it, then those of the matrices in it.
 fn below(path: &Path) -> Vec<PathBuf> {
-    let is_run = |path: &PathBuf| path.join(RUN).is_file();
-    if path.is_file() || path.join(RUN).is_file() {
+    if path.is_file() || is_run(path) {
         return vec![path.to_owned()];
     }
-    let inside = entries(path);
-    let matrices = inside.iter().filter(|folder| folder.join(matrix::DOCUMENT).is_file());
-    let deeper: Vec<PathBuf> = matrices.flat_map(|folder| entries(folder)).collect();
-    inside.into_iter().chain(deeper).filter(is_run).collect()
+    let own = runs_in(path);
+    let deeper: Vec<PathBuf> = entries(path).iter().flat_map(|folder| runs_of_matrix(folder)).collect();
+    own.into_iter().chain(deeper).collect()
+}
+
+fn is_run(path: &Path) -> bool {
+    path.join(RUN).is_file()
+}
+
+fn runs_of_matrix(folder: &Path) -> Vec<PathBuf> {
+    if folder.join(matrix_folder::DOCUMENT).is_file() { runs_in(folder) } else { Vec::new() }
+}
+
+/// The run folders in a folder; of a matrix without the one that shows drift.
+fn runs_in(folder: &Path) -> Vec<PathBuf> {
+    let matrix = matrix_folder::read(folder).and_then(Result::ok).unwrap_or_default();
+    let anchors: Vec<PathBuf> = (matrix.runs.iter().filter(|run| run.is_anchor))
+        .filter_map(|run| matrix_folder::folder_of(folder, run))
+        .collect();
+    entries(folder).into_iter().filter(|path| is_run(path) && !anchors.contains(path)).collect()
 }
 
 /// What is in a folder, by name; nothing of one that cannot be read.
@@ -57,19 +75,25 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     entries
 }
 
-fn observation(path: &Path) -> Result<Observation, Error> {
+/// A run as one observation, without its warm-up.
+pub(crate) fn observation(path: &Path, cut: WarmUpWish) -> Result<Observation, Error> {
     let name = path
         .file_name()
         .map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
     if path.is_file() {
         return of_file(path, &name);
     }
-    let reader = report::open(path)?;
+    let reader = recorded::open(path)?;
     let summary = match sonagi_k6::summary::recorded(&reader) {
         Some(recorded) => recorded.record,
-        None => folder::read(path, LANGUAGES.naming).map_err(|error| report::unread(path, &error))?,
+        None => folder::read(path, LANGUAGES.naming).map_err(|error| recorded::unread(path, &error))?,
     };
-    Ok(Observation::of_run(&name, reader.header(), &summary))
+    let (summary, found) = warm_up::behind(path, &reader, summary, cut)?;
+    let observation = Observation::of_run(&name, reader.header(), &summary);
+    Ok(match found {
+        Some(found) => observation.warmed_up(&cut.name(), found),
+        None => observation,
+    })
 }
 
 /// A report of one run: of ours, or another tool's.
@@ -79,7 +103,7 @@ fn of_file(path: &Path, name: &str) -> Result<Observation, Error> {
         .map_err(|error| Error::could_not(format_args!("{} is no report: {error}", path.display())))?;
     // Ours is one of Artillery's as well; it has no conditions, so that it is compared with its like alone.
     let (tool, figures) = match document.get("sonagi") {
-        Some(_) => ("sonagi's report", Some(report::of_report(path)?.names())),
+        Some(_) => ("sonagi's report", Some(recorded::of_report(path)?.names())),
         None => match sonagi_k6::summary::exported(&document) {
             Some(figures) => ("k6", Some(figures)),
             None => ("artillery", sonagi_artillery::report::figures(&document)),
@@ -93,4 +117,25 @@ fn of_file(path: &Path, name: &str) -> Result<Observation, Error> {
         Error::could_not(what)
     })?;
     Ok(Observation::of_report(name, tool, figures))
+}
+
+/// Whether anything is to be said of the runs together.
+pub(crate) fn asks(matrix: &Matrix) -> bool {
+    matrix.is_repeated() || matrix.compare.is_some()
+}
+
+/// A run as one observation, without its warm-up if its folder is there.
+pub(crate) fn observed(run: &Run, folder: Option<&Path>) -> Option<Observation> {
+    let summary = run.summary.as_ref()?;
+    let read = folder.and_then(|folder| observation(folder, WarmUpWish::Auto).ok());
+    Some(read.unwrap_or_else(|| Observation::of_summary(&run.label(), summary)))
+}
+
+/// Answers again what the script asked, from the folders of the matrix's runs.
+pub(crate) fn judge(matrix: &mut Matrix, folder: &Path) {
+    if asks(matrix) {
+        let of = |run: &Run| observed(run, matrix_folder::folder_of(folder, run).as_deref());
+        let observed: Vec<Option<Observation>> = matrix.runs.iter().map(of).collect();
+        matrix.judge(&observed);
+    }
 }

@@ -3,12 +3,15 @@
 use crate::dotenv;
 use crate::error::Error;
 use crate::invocation;
+use crate::rounds::Turn;
 use crate::target_watch;
 use crate::terminal::Terminal;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use serde_json::{Map, Value};
 use sonagi_artillery::plan::Plan;
-use sonagi_artillery::{Combination, Loaded, LoadedProcessor, Notice, Overrides, Problems, Serve, Unloaded};
+use sonagi_artillery::{
+    Combination, Experiment, Loaded, LoadedProcessor, Notice, Overrides, Problems, Serve, Unloaded,
+};
 use sonagi_engine::Speaker;
 use sonagi_measure::totals::ScriptFile;
 use sonagi_report::figures::counted;
@@ -182,7 +185,11 @@ pub(crate) struct Script {
     pub(crate) unloaded: Option<Unloaded>,
     /// Its processor, loaded for the first of its runs.
     pub(crate) processor: LoadedProcessor,
-    /// The runs, at least one, in the matrix's order.
+    /// What it says of its runs together.
+    pub(crate) experiment: Experiment,
+    /// How often each combination is run; more than once: in rounds.
+    pub(crate) repeat: usize,
+    /// The runs, at least one, in the matrix's order, or that of their rounds.
     pub(crate) runs: Vec<ScriptRun>,
 }
 
@@ -194,17 +201,43 @@ pub(crate) struct ScriptRun {
     pub(crate) name: String,
     /// The service to start as its target.
     pub(crate) serve: Option<Serve>,
+    /// Its place in the rounds, where runs are repeated.
+    pub(crate) turn: Option<Turn>,
     /// The plan of a script with a single run against a target of its own. Other runs are read again when their turn
     /// comes: a service has no address before it listens, and payloads need not stay in memory once per combination.
     plan: Option<Plan>,
 }
 
 impl ScriptRun {
+    /// One of several runs of a combination.
+    pub(crate) fn repeated(
+        combination: Combination,
+        name: String,
+        serve: Option<Serve>,
+        turn: Turn,
+    ) -> ScriptRun {
+        ScriptRun { combination, name, serve, turn: Some(turn), plan: None }
+    }
+
     /// The part of its name that differs from the script's other runs; without a matrix, its whole name.
     pub(crate) fn label(&self) -> String {
-        match self.combination.0.as_slice() {
+        let label = match self.combination.0.as_slice() {
             [] => self.name.clone(),
             axes => axes.iter().map(|(_, value)| shown(value)).collect::<Vec<_>>().join(" "),
+        };
+        format!("{label}{}", self.round())
+    }
+
+    /// Its name, with its round where runs are repeated.
+    pub(crate) fn full_name(&self) -> String {
+        format!("{}{}", self.name, self.round())
+    }
+
+    fn round(&self) -> String {
+        match self.turn {
+            Some(turn) if turn.is_anchor => ", once more".to_owned(),
+            Some(turn) => format!(", round {}", turn.round),
+            None => String::new(),
         }
     }
 }
@@ -218,16 +251,17 @@ impl Script {
         ExportsCheck { unloaded, processor }: ExportsCheck,
     ) -> Script {
         let is_alone = loaded.len() == 1;
+        let experiment = loaded.first().map(|run| run.experiment.clone()).unwrap_or_default();
         let mut notices = Vec::new();
         let mut runs = Vec::with_capacity(loaded.len());
         for Loaded { plan, notices: of_run, combination, serve, .. } in loaded {
             notices.extend(of_run);
             let name = plan.name.clone();
             let plan = (is_alone && serve.is_none()).then_some(plan);
-            runs.push(ScriptRun { combination, name, serve, plan });
+            runs.push(ScriptRun { combination, name, serve, turn: None, plan });
         }
         let (path, overrides) = (path.to_owned(), overrides.clone());
-        Script { path, text, overrides, notices, unloaded, processor, runs }
+        Script { path, text, overrides, notices, unloaded, processor, experiment, repeat: 1, runs }
     }
 
     /// Its file; None: it has none.
@@ -241,9 +275,28 @@ impl Script {
         self.runs.iter().filter_map(|run| run.plan.as_ref()).map(|plan| plan.target.as_str())
     }
 
-    /// Whether its runs are those of a matrix, even of one run.
+    /// Whether its runs are told together: those of a matrix, even of one run, or repeated ones.
     pub(crate) fn has_matrix(&self) -> bool {
-        self.runs.first().is_some_and(|run| !run.combination.0.is_empty())
+        self.repeat > 1 || self.runs.first().is_some_and(|run| !run.combination.0.is_empty())
+    }
+
+    /// Compares the values of this axis, by what the script says of that besides.
+    ///
+    /// # Errors
+    /// The script has no such axis.
+    pub(crate) fn compare_across(&mut self, axis: &str) -> Result<(), Error> {
+        let Combination(axes) = self.runs.first().map(|run| run.combination.clone()).unwrap_or_default();
+        if !axes.iter().any(|(name, _)| name == axis) {
+            let known: Vec<&str> = axes.iter().map(|(name, _)| name.as_str()).collect();
+            let hint = match known.as_slice() {
+                [] => "the script has no `matrix`".to_owned(),
+                known => format!("its axes: {}", known.join(", ")),
+            };
+            let what = format!("the matrix of {} has no axis \"{axis}\"\nhint: {hint}", self.path.display());
+            return Err(Error::flag("--compare", what));
+        }
+        self.experiment.compare.get_or_insert_default().across = axis.to_owned();
+        Ok(())
     }
 
     /// The script's name: its file's.

@@ -26,9 +26,13 @@ use sonagi_artillery::plan::Plan;
 use sonagi_engine::{Control, RunEvent, Speaker};
 use sonagi_measure::summary::Summary;
 use sonagi_measure::totals::ScriptFile;
+use sonagi_report::figures::counted;
 use sonagi_report::sink::{Folder, Trouble};
 use sonagi_report::{console, json};
 use std::path::{Path, PathBuf};
+
+/// Runs that were left and are named one by one.
+const NOT_RUN: usize = 20;
 
 /// Runs every script, unless a signal ends it sooner, and prints the results.
 pub(crate) fn all(scripts: Vec<Script>, options: &RunOptions, terminal: &Terminal) -> Result<Exit, Error> {
@@ -109,8 +113,11 @@ impl<'a> RunSession<'a> {
             if trouble.is_ok() {
                 trouble = self.script(&mut script);
             }
-            for job in &script.runs {
-                self.terminal.say(&format!("not run: {}", job.name));
+            for job in script.runs.iter().take(NOT_RUN) {
+                self.terminal.say(&format!("not run: {}", job.full_name()));
+            }
+            if let Some(more) = script.runs.len().checked_sub(NOT_RUN).filter(|more| *more > 0) {
+                self.terminal.say(&format!("not run: {}", counted(more as u64, "more run")));
             }
         }
         trouble
@@ -156,9 +163,10 @@ impl<'a> RunSession<'a> {
         let diagnosed = Diagnosed::new();
         let ran = script.plan(&mut job, watched.as_ref().map(WatchedService::url)).and_then(|plan| {
             let (processor, script) = (script.processor.clone(), script.file());
+            let seed = job.turn.map(|turn| turn.seed).or(self.options.seed);
             let followers =
                 Followers { watched: watched.as_mut(), report: report.clone(), diagnosed: &diagnosed };
-            one(plan, RunSetup { processor, script, runs, folder, title }, self, followers)
+            one(plan, RunSetup { processor, script, runs, folder, title, seed }, self, followers)
         });
         // The service ends with its run, even a failed one.
         let used = watched.map(WatchedService::end);
@@ -246,12 +254,14 @@ struct RunSetup<'p> {
     /// Its folder's name in `runs`; None: named by its start and name.
     folder: Option<String>,
     title: Option<String>,
+    /// The seed of its random choices; None: any.
+    seed: Option<u64>,
 }
 
 /// Carries out one plan, from its folder to its summary; the second value is the folder's incompleteness.
 fn one(
     plan: Plan,
-    RunSetup { processor, script, runs, folder, title }: RunSetup<'_>,
+    RunSetup { processor, script, runs, folder, title, seed }: RunSetup<'_>,
     session: &RunSession<'_>,
     Followers { mut watched, report, diagnosed }: Followers<'_>,
 ) -> Result<(Summary, Option<Error>), Error> {
@@ -275,7 +285,7 @@ fn one(
     let own = sonagi_artillery::Options::default();
     let own = sonagi_artillery::Options {
         threads: options.shards.unwrap_or(own.threads),
-        seed: options.seed.unwrap_or_else(any_seed),
+        seed: seed.unwrap_or_else(any_seed),
         source_addresses: options.source_addresses.clone(),
         started,
         fail_on_status: options.fail_on_status,
@@ -425,7 +435,7 @@ fn report(
 }
 
 /// A random seed; it is written to `run.json`, so that the run can be repeated.
-fn any_seed() -> u64 {
+pub(crate) fn any_seed() -> u64 {
     use std::hash::{BuildHasher, Hasher};
     std::collections::hash_map::RandomState::new().build_hasher().finish()
 }

@@ -309,9 +309,8 @@ impl Search {
         let held = trial.outcome == Outcome::Held;
         let around = hint.map(|rate| self.around(rate));
         // A hint that is refuted is none: the expression fails for another reason than the rate.
-        let is_refuted = around.is_some_and(|(below, above)| {
-            held && trial.load >= above || !held && trial.load <= below
-        });
+        let is_refuted =
+            around.is_some_and(|(below, above)| held && trial.load >= above || !held && trial.load <= below);
         let (low, high) = if held { (low.max(trial.load), high) } else { (low, high.min(trial.load)) };
         let is_generators = if held { is_generators } else { trial.outcome == Outcome::Unreliable };
         let hint = hint.filter(|_| !is_refuted && !is_generators);
@@ -378,7 +377,8 @@ impl Search {
 
     fn confirm(&self, low: u64, high: Option<u64>, widths: f64, is_generators: bool) -> Stage {
         let goal = &self.goal;
-        let confirm = |low, high| Stage::Confirm { low, high: Some(high), widths: widths * 2.0, is_generators };
+        let confirm =
+            |low, high| Stage::Confirm { low, high: Some(high), widths: widths * 2.0, is_generators };
         let bounds = self.bounds();
         let step = (goal.width * widths).min(0.5);
         match (self.class(low), high) {
@@ -403,7 +403,8 @@ impl Search {
                 Class::Upper if goal.is_narrow(low, high) => Stage::Over(End::Bracket),
                 Class::Upper => {
                     let nearest = (high as f64 * (1.0 - goal.width)).ceil() as u64;
-                    let middle = if gap(low, high) <= 2.0 * goal.width { nearest } else { halfway(low, high) as u64 };
+                    let middle =
+                        if gap(low, high) <= 2.0 * goal.width { nearest } else { halfway(low, high) as u64 };
                     confirm(middle.clamp(low + 1, high - 1), high)
                 }
             },
@@ -431,10 +432,12 @@ impl Search {
         let below = |load: &u64| upper.is_none_or(|upper| *load < upper);
         let lower = loads.iter().copied().filter(below).rfind(|load| self.class(*load) == Class::Lower);
         let last = |load: u64| self.at(load).rfind_outcome();
-        let missed = loads.iter().copied().find(|load| {
-            lower.is_none_or(|lower| *load > lower) && last(*load) == Some(Outcome::Missed)
-        });
-        let is_held = |load: &u64| missed.is_none_or(|missed| *load < missed) && last(*load) == Some(Outcome::Held);
+        let missed = loads
+            .iter()
+            .copied()
+            .find(|load| lower.is_none_or(|lower| *load > lower) && last(*load) == Some(Outcome::Missed));
+        let is_held =
+            |load: &u64| missed.is_none_or(|missed| *load < missed) && last(*load) == Some(Outcome::Held);
         Found {
             lower: lower.map(|load| of(load, Class::Lower)),
             upper: upper.map(|load| of(load, Class::Upper)),

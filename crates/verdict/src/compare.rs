@@ -6,15 +6,19 @@
 //! the others are corrected for their number by Holm's method. Runs made under different conditions are NOT COMPARABLE,
 //! whatever their figures.
 
+mod choice;
 mod effect;
 mod figure;
 mod observation;
 #[cfg(test)]
 mod tests;
+mod warm_up;
 
-pub use effect::{Effect, RUNS_AT_MOST, Scale, effect, holm, runs_needed};
+pub use choice::{Choice, Drifted, Edge, Group, Tried, choose, drifted};
+pub use effect::{Drift, Effect, RUNS_AT_MOST, Scale, drift, effect, holm, interval_of_mean, runs_needed};
 pub use figure::{Direction, Figure, chosen};
 pub use observation::{Observation, Unsound};
+pub use warm_up::{WarmUp, warm_up};
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -69,7 +73,7 @@ pub enum Judgement {
 }
 
 /// A figure, compared.
-#[derive(Clone, Debug, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Compared {
     /// Its name and what it is.
     #[serde(flatten)]
@@ -127,6 +131,8 @@ pub struct Comparison {
     pub left_out: Vec<LeftOut>,
     /// Figures that were asked for and that not every run has.
     pub missing: Vec<String>,
+    /// What was left out of the begins of each side's runs; empty where nobody looked.
+    pub warm_ups: [Vec<WarmUp>; 2],
 }
 
 /// Compares B with A.
@@ -156,6 +162,7 @@ pub fn compare(sides: &[Side; 2], question: &Question) -> Comparison {
         mismatches,
         left_out,
         missing,
+        warm_ups: sound.each_ref().map(|side| side.iter().filter_map(|run| run.warm_up).collect()),
     }
 }
 

@@ -167,9 +167,34 @@ export interface RunRow {
   generator?: { lag_p99_ms?: number };
 }
 
+/** A value of a matrix's axis, by its sound runs: `Tried` of crates/verdict/src/compare/choice.rs. */
+export interface Tried {
+  value: string | number | boolean;
+  /** The primary figure of each run. */
+  runs: number[];
+  mean: number | null;
+  interval: [low: number, high: number] | null;
+  /** Null of the best itself, and of a value without sound runs. */
+  against_best: { effect: { scale: 'ratio' | 'difference'; estimate: number }; judgement: string } | null;
+}
+
+/** Which value of an axis is best. */
+export interface Choice {
+  axis: string;
+  /** The values of the other axes. */
+  within: Record<string, string | number | boolean>;
+  figure: { name: string } | null;
+  tried: Tried[];
+  /** Places in `tried`. */
+  best: number | null;
+  take: number | null;
+  edge: 'largest' | 'smallest' | null;
+}
+
 /** What the server tells the page about itself. */
 export type Boot = { library?: boolean } & (
   | { mode: 'run'; id: string; stoppable?: boolean }
   | { mode: 'library' }
   | { mode: 'compare'; a: string; b: string }
+  | { mode: 'matrix'; name: string; choices: Choice[] }
 );

@@ -11,6 +11,8 @@ import { said } from '../text/sentences';
 
 /** How often the list is asked for again, in milliseconds: runs begin and end. */
 const AGAIN_MS = 5_000;
+/** The newest matrices are linked. */
+const MATRICES_SHOWN = 10;
 
 type Put = (...elements: (HTMLElement | null)[]) => void;
 
@@ -28,6 +30,7 @@ class Library {
   private picked: string[] = [];
   private table!: Table<RunRow>;
   private readonly said = h('p', { class: 'note', role: 'status' });
+  private readonly matrices = h('p', { class: 'note', id: 'matrices' });
   private readonly compare = h('button', { type: 'button', class: 'plain', id: 'compare' });
 
   constructor(private readonly put: Put) {
@@ -58,7 +61,7 @@ class Library {
     const tools = h('div', { class: 'choice library-tools' }, search, this.compare, this.said);
     this.put(
       topBar(t.title, false, () => this.build()),
-      h('main', { id: 'library' }, tools, this.table.element),
+      h('main', { id: 'library' }, tools, this.matrices, this.table.element),
       footer(false),
     );
     this.draw();
@@ -83,6 +86,7 @@ class Library {
     const rows = (this.rows ?? []).filter(row => wanted.every(word => words(row).includes(word)));
     this.table.element.hidden = rows.length === 0;
     this.table.update(rows);
+    this.drawMatrices();
     this.compare.disabled = this.picked.length !== 2;
     const picked = this.picked.length > 0 ? ` · ${t.picked(count(this.picked.length))}` : '';
     if (this.problem) fill(this.said, t.failed(this.problem));
@@ -90,6 +94,15 @@ class Library {
     else if (this.rows.length === 0) fill(this.said, t.empty);
     else if (rows.length === 0) fill(this.said, t.noMatch);
     else fill(this.said, t.shown(count(rows.length), count(this.rows.length)) + picked);
+  }
+
+  /** Links to the folders that hold runs over a matrix: their runs' ids begin with them. */
+  private drawMatrices(): void {
+    const folders = (this.rows ?? []).map(row => row.id.split('/')).filter(parts => parts.length > 1);
+    const names = [...new Set(folders.map(([folder]) => folder))].slice(0, MATRICES_SHOWN);
+    this.matrices.hidden = names.length === 0;
+    const links = names.map(name => [' ', h('a', { href: `/matrices/${encodeURIComponent(name)}` }, name)]);
+    fill(this.matrices, text().library.matrices, links);
   }
 
   private pick(row: RunRow, chosen: boolean): void {

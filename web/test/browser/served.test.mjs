@@ -315,3 +315,58 @@ test('two runs stay where the reader put them while one of them goes on', async 
   assert.ok(Math.abs((await place()) - before) < 30, `${before}, then ${await place()}`);
   await page.close();
 });
+
+/** Three sizes of a pool, five runs each: 2 is far too small, 10 and 50 are alike. */
+const pools = {
+  name: 'pool',
+  choices: [
+    {
+      axis: 'pool',
+      within: {},
+      figure: { name: 'operations.list.response_ms.p99' },
+      tried: [
+        tried(2, [460, 470, 468, 465, 477], { effect: { scale: 'ratio', estimate: 8.67 }, judgement: 'worse' }),
+        tried(10, [55, 54, 55, 56, 55], { effect: { scale: 'ratio', estimate: 1.02 }, judgement: 'same' }),
+        tried(50, [54, 54, 53, 55, 54], null),
+      ],
+      best: 2,
+      take: 1,
+      edge: null,
+    },
+  ],
+};
+
+function tried(value, runs, against_best) {
+  const mean = runs.reduce((sum, run) => sum + run, 0) / runs.length;
+  return { value, runs, mean, interval: [mean * 0.97, mean * 1.03], against_best };
+}
+
+test('a matrix has a row a value, with a dot a run and the word of the binary', async () => {
+  server.matrices.pools = pools;
+  server.add('pools/pool-2-1', all.short().lines);
+  const library = await open(browser, `${url}/`, { ready: ready(1) });
+  await library.locator('#matrices a', { hasText: 'pools' }).click();
+  await library.waitForSelector('#matrix');
+  await library.close();
+  const page = await open(browser, `${url}/matrices/pools`, { ready: ready(1) });
+  assert.match(
+    await page.locator('#matrix').innerText(),
+    /Best by operations\.list\.response_ms\.p99: pool 50\. Take pool 10/,
+  );
+  const rows = page.locator('#matrix tbody tr');
+  assert.deepEqual(await rows.locator('[data-judgement]').allTextContents(), [
+    'worse',
+    'the same within the margin',
+    'best',
+  ]);
+  assert.equal(await rows.nth(0).locator('.dots .run').count(), 5);
+  assert.match(await rows.nth(0).innerText(), /468 ms[\s\S]*× 8\.67/);
+  const centre = row => row.locator('.dots .mean').evaluate(line => Number(line.getAttribute('x1')));
+  assert.ok((await centre(rows.nth(0))) > 5 * (await centre(rows.nth(1))), 'rows share a scale from 0');
+  await assertAccessible(page, 'matrix');
+  await screenshot(page, 'matrix');
+  await page.selectOption('#language', 'ko');
+  await shows(() => rows.locator('[data-judgement]').last().textContent(), '최선');
+  assert.deepEqual(page.problems, []);
+  await page.close();
+});

@@ -17,6 +17,7 @@ mod ensure;
 mod environments;
 mod expect;
 mod expectations;
+mod experiment;
 mod fake_options;
 mod fakes;
 mod filling;
@@ -56,6 +57,7 @@ mod yaml;
 
 pub use combinations::Combination;
 pub use config::RefusesWatch;
+pub use experiment::{Compare, Experiment, margin};
 pub use problem::{Notice, Problem, Problems, nearest};
 pub use serve::{RefusedArgument, Refuses, Serve, serve_options};
 
@@ -123,6 +125,8 @@ pub struct Loaded {
     /// The service to start first; load again with its address as [`Overrides::target`]. None when there is none to
     /// start, or a target was given in its place.
     pub serve: Option<Serve>,
+    /// How often its script's runs are repeated, and what is asked of them.
+    pub experiment: Experiment,
     /// The functions it calls.
     called: Vec<called::Called>,
 }
@@ -246,10 +250,10 @@ fn compiled(
         notices.extend(tolerated.map(Notice::from));
     }
     match plan {
-        Some((plan, serve)) if problems.is_empty() => {
+        Some((plan, serve, experiment)) if problems.is_empty() => {
             notices.sort_by_key(|notice| (notice.line, notice.column));
             let combination = overrides.combination.clone().unwrap_or_default();
-            Ok(Loaded { plan, notices, combination, serve, called })
+            Ok(Loaded { plan, notices, combination, serve, experiment, called })
         }
         _ => {
             problems.sort_by(|a, b| (a.line, a.column, &a.what).cmp(&(b.line, b.column, &b.what)));
@@ -296,7 +300,7 @@ fn plan(
     path: &Path,
     root: &yaml::Node,
     overrides: &Overrides,
-) -> Option<(Plan, Option<Serve>)> {
+) -> Option<(Plan, Option<Serve>, Experiment)> {
     if root.is_null() {
         let hint = "a script has `config:` and `scenarios:`".to_owned();
         reader.problem(root.place, "the script is empty", Some(hint));
@@ -336,6 +340,7 @@ fn plan(
         Some(text) => ensure::until(reader, text, &scenarios, stamped).into_iter().collect(),
         None => ensure::thresholds(reader, &config, plugins.as_ref(), &scenarios, stamped),
     };
+    let experiment = experiment::experiment(reader, &script, &combination, &scenarios, stamped);
     let (operations, tagged) = std::mem::take(&mut reader.operations).into_parts();
     let plan = Plan {
         name: name(path, overrides, &combination),
@@ -365,7 +370,7 @@ fn plan(
         tagged,
         source: combination.source(root),
     };
-    Some((plan, serve))
+    Some((plan, serve, experiment))
 }
 
 /// The script's config; without one, an empty one.

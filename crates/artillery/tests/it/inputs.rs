@@ -232,9 +232,6 @@ fn until_stands_in_place_of_all_thresholds_and_names_what_the_script_measures() 
     let expressions: Vec<&str> = plan.thresholds.iter().map(|threshold| threshold.expression()).collect();
     let quoted = "http.response_time.p99 < 300 and 'vusers.created_by_name.log in' >= 0";
     assert_eq!(expressions, [quoted]);
-    assert_eq!(
-        folder.problems(&until("http.respnse_time.p99 < 300 and delivery.ratio == 1")),
-        ""
-    );
+    assert_eq!(folder.problems(&until("http.respnse_time.p99 < 300 and delivery.ratio == 1")), "");
     assert_eq!(folder.problems(&until("http.response_time.p99 <")), "");
 }

@@ -224,3 +224,43 @@ fn mistakes_in_the_options_of_the_service_are_placed_and_explained() {
         ["1:8: serve wants true, or a mapping; got 1 | e.g. `serve: {workers: 1}`"]
     );
 }
+
+#[test]
+fn a_script_says_how_often_it_is_run_and_what_is_compared() {
+    let lines = "matrix: {path: [a, b], n: [1, 2]}\nrepeat: 5\n\
+                 compare: {across: n, primary: kinds.http.response_ms.p99, margin: 2.5%}\n";
+    let experiment = &each_with(&script(lines), &Overrides::default()).unwrap()[0].experiment;
+    assert_eq!(experiment.repeat, Some(5));
+    let compare = experiment.compare.clone().unwrap();
+    assert_eq!((compare.across.as_str(), compare.margin), ("n", Some(0.025)));
+    assert_eq!(compare.primary.as_deref(), Some("kinds.http.response_ms.p99"));
+    // The only axis needs no name.
+    let one = script("matrix: {n: [1, 2]}\ncompare: {}\n").replace("{{ path }}", "x");
+    let compare = each_with(&one, &Overrides::default()).unwrap()[0].experiment.compare.clone().unwrap();
+    assert_eq!((compare.across.as_str(), compare.primary, compare.margin), ("n", None, None));
+}
+
+#[test]
+fn mistakes_in_what_is_repeated_and_compared_are_said_before_the_first_run() {
+    let with = |lines: &str| script(&format!("matrix: {{path: [a, b], n: [1, 2]}}\n{lines}"));
+    check(
+        &with(
+            "repeat: 0\ncompare: {across: m, primary: operations.list.response_ms.p99, margin: 100%, best: 1}\n",
+        ),
+        &[
+            "2:1: repeat is a whole number from 1 to 1000; got 0 | five runs are the least that decide",
+            r#"3:11: the matrix has no axis "m" | its axes: path, n"#,
+            "3:31: primary: nothing in the script measures `operations.list.response_ms.p99` | the operations of the script are: GET /{{ path }}/{{ n }}",
+            r#"3:72: a margin is more than 0 % and less than 100 %, e.g. 5% or 0.05; got the text "100%""#,
+            r#"3:78: unknown key "best" in compare | known keys: across, primary, margin"#,
+        ],
+    );
+    check(&with("compare: {}\n"), &["2:10: compare does not say across which axis | e.g. `across: path`"]);
+    let plain = script("compare: {across: n}\n").replace("{{ n }}", "3").replace("{{ path }}", "x");
+    check(
+        &plain,
+        &[
+            "1:1: compare is across an axis, and the script has no matrix | add `matrix: {pool: [2, 10, 50]}`; two sets of runs are compared by `sonagi compare`",
+        ],
+    );
+}

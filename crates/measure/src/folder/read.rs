@@ -117,6 +117,18 @@ impl Reader {
         (summary, tally.metrics)
     }
 
+    /// The part of the run from this second on by itself: what its times are once it is warm. Thresholds are not
+    /// judged. The store is one that has seen nothing.
+    pub fn summed_up_from(&self, second: u64, metrics: MetricStore) -> Summary {
+        let registry = Arc::clone(metrics.registry());
+        let mut tally = self.tally(metrics);
+        tally.header.thresholds.clear();
+        self.seconds(&registry)
+            .filter(|snapshot| snapshot.second >= second)
+            .for_each(|snapshot| tally.absorb_part(&snapshot));
+        tally.summary()
+    }
+
     /// Nothing of the run yet.
     pub(super) fn tally(&self, metrics: MetricStore) -> Tally {
         let mut tally = Tally::new(Header::clone(&self.header), metrics);

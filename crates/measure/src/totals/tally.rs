@@ -55,7 +55,7 @@ impl Tally {
     }
 
     /// The first one begins the part of the run this is the tally of.
-    pub(super) fn absorb_part(&mut self, snapshot: &Snapshot) {
+    pub(crate) fn absorb_part(&mut self, snapshot: &Snapshot) {
         if self.sum.at == At(0) {
             self.begin = At(snapshot.at.0 - snapshot.interval_ns);
         }

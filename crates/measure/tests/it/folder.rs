@@ -75,6 +75,28 @@ fn a_finished_run_reads_as_it_was_printed() {
 }
 
 #[test]
+fn the_times_behind_a_second_are_those_of_the_rest_and_counts_stay_the_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = record(folder.path(), &header(), 9, true);
+    let reader = Reader::open(folder.path()).unwrap();
+    let part = reader.summed_up_from(5, MetricStore::default());
+    let all = reader.summed_up_from(0, MetricStore::default());
+    assert_eq!(document(&all)["operations"], document(&whole)["operations"]);
+    let warm = whole.clone().with_times_of(&part);
+    // Each second of this run takes 7 ms longer than the one before.
+    let (cold, warm_ms) = (&whole.operations[0].response_ms, &warm.operations[0].response_ms);
+    assert!(warm_ms.min > cold.min + 5.0 && warm_ms.p50 > cold.p50 + 10.0, "{warm_ms:?} against {cold:?}");
+    assert_eq!((warm_ms.count, warm_ms.max), (cold.count, cold.max));
+    let kind = warm.kinds.iter().find(|kind| kind.kind == warm.operations[0].kind).unwrap();
+    assert_eq!(kind.response_ms, *warm_ms);
+    assert_eq!((&warm.users.started, &warm.traffic), (&whole.users.started, &whole.traffic));
+    assert_eq!(warm.operations[0].rate_per_s, whole.operations[0].rate_per_s);
+    // What has no time behind the second keeps the one it has.
+    let nothing = reader.summed_up_from(90, MetricStore::default());
+    assert_eq!(document(&whole.clone().with_times_of(&nothing)), document(&whole));
+}
+
+#[test]
 fn every_second_reads_as_it_was_written() {
     let folder = tempfile::tempdir().unwrap();
     let header = header();

@@ -68,6 +68,47 @@ impl Figures {
     }
 }
 
+impl Figures {
+    /// The median of each figure over several runs, of those that have it; None of no run.
+    pub fn median(runs: &[Figures]) -> Option<Figures> {
+        if runs.is_empty() {
+            return None;
+        }
+        let of = |value: fn(&Figures) -> Option<f64>| median(runs.iter().filter_map(value).collect());
+        let whole = |value: fn(&Figures) -> u64| {
+            let median = median(runs.iter().map(|run| value(run) as f64).collect());
+            median.unwrap_or(0.0).round() as u64
+        };
+        Some(Figures {
+            users_held: whole(|run| run.users_held),
+            users_wanted: of(|run| run.users_wanted.map(|wanted| wanted as f64)).map(|wanted| wanted as u64),
+            connect_mean_ms: of(|run| run.connect_mean_ms),
+            connect_p95_ms: of(|run| run.connect_p95_ms),
+            operations_per_s: of(|run| Some(run.operations_per_s)).unwrap_or(0.0),
+            messages_per_s: of(|run| run.messages_per_s),
+            delivery_ratio: of(|run| run.delivery_ratio),
+            end_to_end_p50_ms: of(|run| run.end_to_end_p50_ms),
+            end_to_end_p95_ms: of(|run| run.end_to_end_p95_ms),
+            end_to_end_p99_ms: of(|run| run.end_to_end_p99_ms),
+            replayed: whole(|run| run.replayed),
+            bytes_per_copy: of(|run| run.bytes_per_copy),
+            service_cpu_s: of(|run| run.service_cpu_s),
+            service_peak_mb: of(|run| run.service_peak_mb),
+            failures: whole(|run| run.failures),
+        })
+    }
+}
+
+/// The middle value, or the mean of the two in the middle.
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match values.len() % 2 {
+        1 => values.get(middle).copied(),
+        _ => Some((values.get(middle.checked_sub(1)?)? + values.get(middle)?) / 2.0),
+    }
+}
+
 /// Most users connected at one time; of a run in which nobody connects (HTTP alone), most users there at all.
 pub(super) fn users_held(run: &Summary) -> u64 {
     if connects(run).is_some() { run.users.connected_peak } else { run.users.peak }

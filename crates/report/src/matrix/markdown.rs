@@ -1,7 +1,9 @@
 //! The table as Markdown, for a page that shows it: verdict, one wide table, legend.
 
-use super::table::{COLUMNS, LEGEND};
-use super::{Figures, Matrix, Run};
+use super::Matrix;
+use super::rows::Row;
+use super::table::{COLUMNS, HELD, legend};
+use crate::choice;
 
 /// The matrix as a piece of a Markdown page. Ends with a newline.
 pub fn markdown(matrix: &Matrix) -> String {
@@ -14,15 +16,18 @@ pub fn markdown(matrix: &Matrix) -> String {
         text.push_str(&format!("- {}\n", escaped(why)));
     }
     text.push('\n');
-    let titles = COLUMNS.iter().map(|column| column.title.to_owned());
-    line(&mut text, matrix.axes.iter().map(|axis| escaped(axis)).chain(titles));
-    text.push_str(&"|---".repeat(matrix.axes.len()));
-    text.push_str(&"|---:".repeat(COLUMNS.len()));
-    text.push_str("|\n");
-    for run in &matrix.runs {
-        row(&mut text, matrix, run);
+    table(&mut text, matrix);
+    text.push_str(&format!("\n{}\n\n", legend(matrix)));
+    for part in choice::markdown(&matrix.answer.choices) {
+        text.push_str(&part);
+        text.push('\n');
     }
-    text.push_str(&format!("\n{LEGEND}\n\n"));
+    for (label, sentence) in matrix.remarks() {
+        text.push_str(&format!("- {label}: {}\n", escaped(&sentence)));
+    }
+    if !matrix.remarks().is_empty() {
+        text.push('\n');
+    }
     let on =
         if matrix.machine.is_empty() { String::new() } else { format!(" on {}", escaped(&matrix.machine)) };
     let (name, version, started) =
@@ -31,12 +36,23 @@ pub fn markdown(matrix: &Matrix) -> String {
     text
 }
 
-fn row(text: &mut String, matrix: &Matrix, run: &Run) {
-    let figures = run.summary.as_ref().map(Figures::of);
-    let axes = matrix.axes.iter().map(|axis| run.combination.get(axis).map(super::value).unwrap_or_default());
+fn table(text: &mut String, matrix: &Matrix) {
+    let held = if matrix.is_repeated() { Some(HELD.to_owned()) } else { None };
+    let titles = COLUMNS.iter().map(|column| column.title.to_owned());
+    let numbers = COLUMNS.len() + usize::from(held.is_some());
+    line(text, matrix.axes.iter().map(|axis| escaped(axis)).chain(held).chain(titles));
+    text.push_str(&"|---".repeat(matrix.axes.len()));
+    text.push_str(&"|---:".repeat(numbers));
+    text.push_str("|\n");
+    matrix.rows().iter().for_each(|of| row(text, matrix, of));
+}
+
+fn row(text: &mut String, matrix: &Matrix, row: &Row<'_>) {
+    let figures = row.figures.as_ref();
+    let axes = matrix.axes.iter().map(|axis| row.combination.get(axis).map(super::value).unwrap_or_default());
     let axes = axes.map(|value| escaped(&value));
-    let cells = COLUMNS.iter().map(|column| figures.as_ref().map_or_else(|| "-".to_owned(), column.cell));
-    line(text, axes.chain(cells));
+    let cells = COLUMNS.iter().map(|column| figures.map_or_else(|| "-".to_owned(), column.cell));
+    line(text, axes.chain(row.held_of()).chain(cells));
 }
 
 fn line(text: &mut String, cells: impl Iterator<Item = String>) {

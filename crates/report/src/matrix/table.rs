@@ -1,6 +1,7 @@
 //! The table on a terminal: as many tables below each other as the page is too narrow for one.
 
-use super::{Figures, Matrix, Run};
+use super::rows::Row;
+use super::{Figures, Matrix};
 use crate::figures::{count, figure, percent, short};
 use crate::page::{Page, Tone, columns, cut, padded};
 
@@ -36,41 +37,71 @@ pub(super) const COLUMNS: [Column; 14] = [
     column("MB", 7, |f| f.service_peak_mb.map_or_else(none, figure)),
 ];
 
+/// And beneath one of repeated runs.
+const MEDIANS: &str = "held: runs that sustained all their users, of those made. Figures are medians over the runs \
+    that say something of the target.";
+
 /// Beneath the table, so that no figure is without its unit.
-pub(super) const LEGEND: &str = "Times in ms: until a user is connected (conn), and planned send to receipt (e2e). \
-    held: most users connected at one time. msgs/s: copies that arrived. B/copy: all bytes received over the copies \
-    that arrived. CPU s and MB: the service's. fails: failures of all kinds.";
+const LEGEND: &str = "Times in ms: until a user is connected (conn), and planned send to receipt (e2e). \
+    held/wanted: most users connected at one time. msgs/s: copies that arrived. B/copy: all bytes received over the \
+    copies that arrived. CPU s and MB: the service's. fails: failures of all kinds.";
+
+/// The title of the column of repeated runs, and its width.
+pub(super) const HELD: &str = "held";
+const HELD_WIDTH: usize = 9;
 
 /// Draws it.
 pub(super) fn draw(page: &mut Page, matrix: &Matrix) {
-    let rows: Vec<(String, bool, Option<Figures>)> = matrix.runs.iter().map(row).collect();
-    let longest = rows.iter().map(|(label, ..)| columns(label)).max().unwrap_or(0);
+    let rows = matrix.rows();
+    let labels: Vec<String> = rows.iter().map(|row| label(row, matrix)).collect();
+    let longest = labels.iter().map(|label| columns(label)).max().unwrap_or(0);
     let title = matrix.axes.join(" ");
     let room = longest.max(columns(&title)).clamp(*LABEL.start(), *LABEL.end());
+    let held = if matrix.is_repeated() { HELD_WIDTH } else { 0 };
     let mut rest = &COLUMNS[..];
     while !rest.is_empty() {
-        let fitting = fitting(rest, page.width() - room);
+        let fitting = fitting(rest, page.width() - room - held);
         let (now, later) = rest.split_at(fitting);
         rest = later;
         page.blank();
         let mut head = padded(&cut(&title, room), room);
+        if held > 0 {
+            head.push_str(&format!("{HELD:>held$}"));
+        }
         now.iter().for_each(|column| head.push_str(&format!("{:>1$}", column.title, column.width)));
         page.line(&head, Tone::Faint);
-        for (label, held, figures) in &rows {
+        for (row, label) in rows.iter().zip(&labels) {
             let mut line = padded(&cut(label, room), room);
+            line.push_str(&row.held_of().map(|of| format!("{of:>held$}")).unwrap_or_default());
             for column in now {
-                let cell = figures.as_ref().map_or_else(none, column.cell);
+                let cell = row.figures.as_ref().map_or_else(none, column.cell);
                 line.push_str(&format!("{cell:>0$}", column.width));
             }
-            page.line(&line, if *held { Tone::Plain } else { Tone::Bad });
+            page.line(&line, if row.is_held { Tone::Plain } else { Tone::Bad });
         }
     }
     page.blank();
-    page.entry("", Tone::Plain, LEGEND);
+    page.entry("", Tone::Plain, &legend(matrix));
 }
 
-fn row(run: &Run) -> (String, bool, Option<Figures>) {
-    (run.label(), run.held(), run.summary.as_ref().map(Figures::of))
+/// What the columns are.
+pub(super) fn legend(matrix: &Matrix) -> String {
+    match matrix.is_repeated() {
+        true => format!("{LEGEND} {MEDIANS}"),
+        false => LEGEND.to_owned(),
+    }
+}
+
+/// A script without a matrix has one row, by its name.
+fn label(row: &Row<'_>, matrix: &Matrix) -> String {
+    if row.combination.is_empty() { matrix.name.clone() } else { super::label(row.combination) }
+}
+
+impl Row<'_> {
+    /// `4 of 5`, of repeated runs.
+    pub(super) fn held_of(&self) -> Option<String> {
+        self.held.map(|(held, of)| format!("{held} of {of}"))
+    }
 }
 
 /// How many of the columns fit; at least one.

@@ -5,6 +5,7 @@ mod console;
 mod fixture;
 mod long_run;
 mod matrix;
+mod repeated;
 mod schema;
 mod sinks;
 mod table;

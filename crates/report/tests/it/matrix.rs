@@ -15,7 +15,7 @@ fn run(transport: &str, users: u64, connected: u64, service: Service) -> Run {
     summary.users = Users { connected_peak: connected, wanted: Some(users), ..summary.users };
     summary.kinds[1] = fixture::operation("socketio_connect", OperationKind::SocketioConnect, users, 0, 3.0);
     summary.service = Some(service);
-    Run { combination: combination.into_iter().collect(), summary: Some(summary), error: None }
+    Run { combination: combination.into_iter().collect(), summary: Some(summary), ..Run::default() }
 }
 
 fn summary(run: &mut Run) -> &mut Summary {
@@ -47,7 +47,9 @@ fn mixed() -> Matrix {
         machine: "2 cores of a machine".into(),
         axes: vec!["transport".into(), "users".into()],
         planned: 6,
+        repeat: 1,
         runs: vec![held, full, behind, none],
+        ..Matrix::default()
     }
 }
 
@@ -80,9 +82,10 @@ fn the_table_says_first_how_many_held_and_which_side_was_at_its_limit() {
     longpoll 10,000       -       -       -         -       -       -      -
 
                 Times in ms: until a user is connected (conn), and planned send to
-                receipt (e2e). held: most users connected at one time. msgs/s:
-                copies that arrived. B/copy: all bytes received over the copies that
-                arrived. CPU s and MB: the service's. fails: failures of all kinds.
+                receipt (e2e). held/wanted: most users connected at one time.
+                msgs/s: copies that arrived. B/copy: all bytes received over the
+                copies that arrived. CPU s and MB: the service's. fails: failures of
+                all kinds.
     ");
 }
 
@@ -110,7 +113,7 @@ fn markdown_has_one_table_whose_values_cannot_become_markup() {
     |---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|
     | a\|b\* | 1,000 | 1,000/1,000 | 3.30 | 7.50 | 123 | 7,905 | 100 % | 0 | 1.20 | 3.00 | 4.80 | 0 | 192 | 31.2 | 88.4 |
 
-    Times in ms: until a user is connected (conn), and planned send to receipt (e2e). held: most users connected at one time. msgs/s: copies that arrived. B/copy: all bytes received over the copies that arrived. CPU s and MB: the service's. fails: failures of all kinds.
+    Times in ms: until a user is connected (conn), and planned send to receipt (e2e). held/wanted: most users connected at one time. msgs/s: copies that arrived. B/copy: all bytes received over the copies that arrived. CPU s and MB: the service's. fails: failures of all kinds.
 
     Measured: ten-groups, Sonagi 0.1.0, 2026-11-21T19:42:13Z, both sides on 2 cores of a machine.
     ");

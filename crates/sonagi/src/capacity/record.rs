@@ -1,7 +1,7 @@
 //! A search's folder: the folders of its trials, and the document beside them, written anew after each trial.
 
 use crate::error::Error;
-use crate::{matrix, runs};
+use crate::{matrix_folder, runs};
 use sonagi_report::Capacity;
 use sonagi_report::capacity::TrialRow;
 use sonagi_verdict::capacity::{End, Search};
@@ -69,7 +69,8 @@ impl Record {
 
     fn write(&self) -> Result<(), Error> {
         let path = self.folder.join(DOCUMENT);
-        matrix::replace(&path, &self.capacity.document()).map_err(|error| Error::file("write", &path, error))
+        matrix_folder::replace(&path, &self.capacity.document())
+            .map_err(|error| Error::file("write", &path, error))
     }
 
     pub(crate) fn into_capacity(self) -> Capacity {

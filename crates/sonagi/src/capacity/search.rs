@@ -145,7 +145,8 @@ impl Searching<'_> {
             After::Goes(recovery) => (recovery, None),
             After::Dead(recovery) => (recovery, Some(End::NotRecovered)),
         };
-        if let (Some(seconds), false) = (recovery.seconds.filter(|seconds| *seconds >= 1.0), self.asked.quiet) {
+        if let (Some(seconds), false) = (recovery.seconds.filter(|seconds| *seconds >= 1.0), self.asked.quiet)
+        {
             self.terminal.say(&format!("recovery    {seconds:.0} s"));
         }
         self.record.capacity.recoveries.push(recovery);
@@ -166,8 +167,10 @@ impl Searching<'_> {
         let number = self.record.capacity.trials.len() + 1;
         let load = self.record.capacity.load(trial.load);
         let p99 = row.p99_ms.map(|ms| format!(" · p99 {} ms", figure(ms))).unwrap_or_default();
-        let evidence = if trial.outcome == Outcome::Held { String::new() } else { format!(" · {}", row.evidence) };
-        self.terminal.say(&format!("trial {number:<5} {load} for {:.0} s: {word}{p99}{evidence}", trial.seconds));
+        let evidence =
+            if trial.outcome == Outcome::Held { String::new() } else { format!(" · {}", row.evidence) };
+        self.terminal
+            .say(&format!("trial {number:<5} {load} for {:.0} s: {word}{p99}{evidence}", trial.seconds));
     }
 
     fn too_few(&self, run: &TrialRun, Need { figure, counted, events }: &Need) -> String {

@@ -5,6 +5,7 @@ use crate::compared_runs;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::terminal::Terminal;
+use crate::warm_up::WarmUpWish;
 use clap::{Arg, ArgAction, ArgMatches, Command, builder::PossibleValuesParser, value_parser};
 use sonagi_verdict::compare::{self, Comparison, Judgement, Observation, Question, Side};
 use std::path::{Path, PathBuf};
@@ -59,7 +60,7 @@ fn sides() -> [Arg; 4] {
     ]
 }
 
-fn question() -> [Arg; 4] {
+fn question() -> [Arg; 5] {
     [
         Arg::new("primary").long("primary").value_name("FIGURE").help(
             "The figure that decides, by its name in thresholds; default: p99 of deliveries, or of responses",
@@ -73,8 +74,16 @@ fn question() -> [Arg; 4] {
             .long("margin")
             .value_name("PERCENT")
             .default_value("5%")
-            .value_parser(percent)
+            .value_parser(sonagi_artillery::margin)
             .help("A change of a time or a rate within it does not matter"),
+        Arg::new("warm-up")
+            .long("warm-up")
+            .value_name("CUT")
+            .default_value("auto")
+            .value_parser(WarmUpWish::parse)
+            .help(
+                "Leave the times of a run's begin out: what MSER-5 finds (auto), nothing (none), or so long, e.g. 10s",
+            ),
         Arg::new("across")
             .long("across")
             .value_name("CONDITION")
@@ -104,26 +113,15 @@ fn answers() -> [Arg; 3] {
     ]
 }
 
-/// `5%`, `5 %` or `0.05` as a share; what is no margin is refused.
-fn percent(text: &str) -> Result<f64, String> {
-    let number = |text: &str| text.trim().parse::<f64>().ok();
-    let share = match text.trim().strip_suffix('%') {
-        Some(percent) => number(percent).map(|percent| percent / 100.0),
-        None => number(text),
-    };
-    share
-        .filter(|share| *share > 0.0 && *share < 1.0)
-        .ok_or_else(|| "a margin is more than 0 % and less than 100 %, e.g. 5% or 0.05".to_owned())
-}
-
 pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
     let named = |id: &str| matches.get_many::<PathBuf>(id).into_iter().flatten().cloned().collect::<Vec<_>>();
+    let cut = matches.get_one::<WarmUpWish>("warm-up").copied().unwrap_or_default();
     if let Some(name) = matches.get_one::<String>("save-baseline") {
-        return save(name, &named("a"), terminal);
+        return save(name, &compared_runs::all(&named("a"), cut)?, terminal);
     }
     let sides = match matches.get_one::<String>("baseline") {
-        Some(name) => against(&Baseline::read(name)?, &named("a"))?,
-        None => two(&named("a"), &named("b"))?,
+        Some(name) => against(&Baseline::read(name)?, &named("a"), cut)?,
+        None => two(&named("a"), &named("b"), cut)?,
     };
     let comparison = compare::compare(&sides, &asked(matches));
     if matches.get_flag("json") {
@@ -157,33 +155,33 @@ fn exit(comparison: &Comparison, fail_on: &str) -> Exit {
     }
 }
 
-fn save(name: &str, runs: &[PathBuf], terminal: &Terminal) -> Result<Exit, Error> {
-    let baseline = Baseline::of(compared_runs::all(runs)?)?;
+fn save(name: &str, runs: &[Observation], terminal: &Terminal) -> Result<Exit, Error> {
+    let baseline = Baseline::of(runs.to_vec())?;
     let path = baseline.write(name)?;
     let count = sonagi_report::figures::counted(baseline.runs.len() as u64, "run");
     terminal.print(&format!("baseline    {count} in {}\n", path.display()))?;
     Ok(Exit::Pass)
 }
 
-fn two(a: &[PathBuf], b: &[PathBuf]) -> Result<[Side; 2], Error> {
+fn two(a: &[PathBuf], b: &[PathBuf], cut: WarmUpWish) -> Result<[Side; 2], Error> {
     if a.is_empty() || b.is_empty() {
         return Err(Error::Problems(String::from(
             "error: two sides of runs are compared, and one is missing\nhint: sonagi compare runs/old-* -- runs/new-*, \
              or --baseline NAME",
         )));
     }
-    Ok([side("A", compared_runs::all(a)?), side("B", compared_runs::all(b)?)])
+    Ok([side("A", compared_runs::all(a, cut)?), side("B", compared_runs::all(b, cut)?)])
 }
 
 /// The runs named, or what ran since, against a baseline.
-fn against(baseline: &Baseline, named: &[PathBuf]) -> Result<[Side; 2], Error> {
-    let runs = if named.is_empty() { since(baseline)? } else { compared_runs::all(named)? };
+fn against(baseline: &Baseline, named: &[PathBuf], cut: WarmUpWish) -> Result<[Side; 2], Error> {
+    let runs = if named.is_empty() { since(baseline, cut)? } else { compared_runs::all(named, cut)? };
     Ok([side("baseline", baseline.runs.clone()), side("now", runs)])
 }
 
-fn since(baseline: &Baseline) -> Result<Vec<Observation>, Error> {
+fn since(baseline: &Baseline, cut: WarmUpWish) -> Result<Vec<Observation>, Error> {
     let newest = baseline.runs.iter().map(|run| run.started.as_str()).max().unwrap_or_default();
-    let mut runs = compared_runs::all(&[Path::new(RUNS).to_owned()])?;
+    let mut runs = compared_runs::all(&[Path::new(RUNS).to_owned()], cut)?;
     runs.retain(|run| run.started.as_str() > newest && baseline.has_script_of(run));
     if runs.is_empty() {
         let what = format!("no run of the baseline's script was begun in {RUNS} since {newest}");
@@ -194,17 +192,4 @@ fn since(baseline: &Baseline) -> Result<Vec<Observation>, Error> {
 
 fn side(label: &str, runs: Vec<Observation>) -> Side {
     Side { label: label.to_owned(), runs }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_margin_is_a_percentage_or_a_share() {
-        assert_eq!(percent("5%"), Ok(0.05));
-        assert_eq!(percent("2.5 %"), Ok(0.025));
-        assert_eq!(percent("0.1"), Ok(0.1));
-        assert!(percent("0%").is_err() && percent("100%").is_err() && percent("x").is_err());
-    }
 }

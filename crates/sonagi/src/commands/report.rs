@@ -1,18 +1,20 @@
 //! `sonagi report`: prints a finished run's summary again, from its folder or from its report file.
 
+use crate::compared_runs;
 use crate::destination::Destination;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::{capacity, matrix};
 use crate::output::{self, Vocabulary};
 use crate::page;
+use crate::recorded::{of_report, open, unread};
 use crate::terminal::Terminal;
+use crate::{capacity, matrix_folder};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::Value;
 use sonagi_artillery::names;
 use sonagi_artillery::report::Periods;
 use sonagi_k6::summary::Recorded;
-use sonagi_measure::folder::{self, RUN, ReadError, Reader};
+use sonagi_measure::folder::{self, RUN};
 use sonagi_measure::summary::Summary;
 use sonagi_report::Matrix;
 use sonagi_report::console::CUT_OFF;
@@ -79,8 +81,10 @@ pub(super) fn define() -> Command {
 
 pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
     let folder = matches.get_one::<PathBuf>("folder").expect("clap requires it");
-    if let Some(runs) = matrix::read(folder) {
-        return compare(folder, &runs?, matches, terminal);
+    if let Some(runs) = matrix_folder::read(folder) {
+        let mut runs = runs?;
+        compared_runs::judge(&mut runs, folder);
+        return compare(folder, &runs, matches, terminal);
     }
     if let Some(printed) = super::capacity::again(folder, matches.get_flag("json"), terminal) {
         return printed.map(|()| Exit::Pass);
@@ -113,16 +117,6 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
         terminal.print(&format!("\n{plot}"))?;
     }
     written.map(|()| Exit::Pass)
-}
-
-/// Opens a run folder.
-pub(crate) fn open(folder: &Path) -> Result<Reader, Error> {
-    Reader::open(folder).map_err(|error| unread(folder, &error))
-}
-
-/// A run folder that cannot be read.
-pub(crate) fn unread(folder: &Path, error: &ReadError) -> Error {
-    Error::could_not(format_args!("cannot read the run folder {}: {error}", folder.display()))
 }
 
 /// Prints the summary that a k6 script's run has of its own.
@@ -178,7 +172,9 @@ fn write(path: &Path, folder: &Path, summary: &Summary) -> Result<(), Error> {
 
 /// The runs in a folder that is no run itself, newest first: their names begin with their time. None: it holds no run.
 fn runs_in(folder: &Path) -> Option<Vec<PathBuf>> {
-    let is_run = |path: &PathBuf| [RUN, matrix::DOCUMENT, capacity::DOCUMENT].iter().any(|name| path.join(name).is_file());
+    let is_run = |path: &PathBuf| {
+        [RUN, matrix_folder::DOCUMENT, capacity::DOCUMENT].iter().any(|name| path.join(name).is_file())
+    };
     if is_run(&folder.to_owned()) {
         return None;
     }
@@ -211,7 +207,7 @@ fn list(runs: &[PathBuf], matches: &ArgMatches, terminal: &Terminal) -> Result<E
 
 /// The verdict in one word, without reading the run's seconds.
 fn verdict(run: &Path) -> String {
-    if run.join(matrix::DOCUMENT).is_file() {
+    if run.join(matrix_folder::DOCUMENT).is_file() {
         return "matrix".to_owned();
     }
     if run.join(capacity::DOCUMENT).is_file() {
@@ -221,29 +217,6 @@ fn verdict(run: &Path) -> String {
     let document: Value = serde_json::from_slice(&text).unwrap_or_default();
     let result = document["summary"]["verdict"]["result"].as_str();
     result.map_or_else(|| "cut off".to_owned(), str::to_uppercase)
-}
-
-/// The summary that a report file has beside Artillery's members.
-pub(crate) fn of_report(file: &Path) -> Result<Summary, Error> {
-    let name = file.display();
-    let unread = |error: std::io::Error| Error::could_not(format_args!("cannot read {name}: {error}"));
-    let document: Value = serde_json::from_slice(&std::fs::read(file).map_err(unread)?)
-        .map_err(|error| Error::could_not(format_args!("{name} is no report: {error}")))?;
-    let Some(summary) = document.get("sonagi") else {
-        let hint = "hint: name a file that `sonagi run --output` wrote, or a run folder";
-        return Err(Error::could_not(format_args!(
-            "{name} is no report of Sonagi's: it has no member `sonagi`\n{hint}"
-        )));
-    };
-    let mut summary = summary.clone();
-    for error in summary.get_mut("errors").and_then(Value::as_array_mut).into_iter().flatten() {
-        // Reports had an error's name under this key before.
-        if let Some(name) = error.get("artillery").cloned() {
-            error["called"] = name;
-        }
-    }
-    let summary = serde_json::from_value(summary);
-    summary.map_err(|error| Error::could_not(format_args!("{name} is of another version: {error}")))
 }
 
 /// The report with its periods, from the folder's seconds.
@@ -269,7 +242,8 @@ fn compare(folder: &Path, runs: &Matrix, matches: &ArgMatches, terminal: &Termin
     }
     if matches.get_flag("plot") {
         for run in &runs.runs {
-            let plot = matrix::folder_of(folder, run).and_then(|folder| page::plotted(&folder, terminal));
+            let plot =
+                matrix_folder::folder_of(folder, run).and_then(|folder| page::plotted(&folder, terminal));
             plot.map_or(Ok(()), |plot| terminal.print(&format!("\n{}\n{plot}", run.label())))?;
         }
     }

@@ -5,6 +5,7 @@ use crate::environment;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::load::{self, Script};
+use crate::rounds;
 use crate::run_options::{self, RunOptions};
 use crate::runs;
 use crate::terminal::Terminal;
@@ -22,7 +23,8 @@ pub(super) fn define() -> Command {
         .long_about(
             "Run scripts against a target and report whether every message arrived. Several scripts run one after \
              another, each with its own verdict; all are checked before the first one starts. A script with a \
-             `matrix:` runs once for each combination of its values, and a table compares the runs \
+             `matrix:` runs once for each combination of its values, and a table compares the runs; `repeat:` runs \
+             each several times, and `compare:` says which is best, by how much, and how sure that is \
              (docs/matrix.md).\n\n\
              Progress goes to standard error, the summary to standard output. The first Ctrl-C or SIGTERM ends the \
              run gracefully, the second at once; either way, the run folder keeps everything recorded so far.\n\n\
@@ -41,6 +43,20 @@ pub(super) fn define() -> Command {
                 .value_name("N")
                 .value_parser(value_parser!(u64))
                 .help("Seed of all random choices in the run; default: a new one, recorded in run.json"),
+        )
+        .arg(
+            Arg::new("repeat")
+                .long("repeat")
+                .value_name("N")
+                .value_parser(value_parser!(u16).range(1..=1000))
+                .help("Run each combination of the matrix (or the script, if it has none) so many times, in shuffled \
+                       rounds; instead of the script's `repeat`"),
+        )
+        .arg(
+            Arg::new("compare")
+                .long("compare")
+                .value_name("AXIS")
+                .help("Compare the values of this axis of the matrix; instead of the script's `compare.across`"),
         )
         .arg(
             Arg::new("source-address")
@@ -67,7 +83,14 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
         Speaker::Engine if !options.quiet => terminal.say(text),
         _ => runs::speak(speaker, text, &options, terminal),
     };
-    let scripts = load::all(&load::scripts(matches), &overrides, &mut tell)?;
+    let mut scripts = load::all(&load::scripts(matches), &overrides, &mut tell)?;
+    for script in &mut scripts {
+        if let Some(axis) = matches.get_one::<String>("compare") {
+            script.compare_across(axis)?;
+        }
+        let repeat = matches.get_one::<u16>("repeat").map(|repeat| usize::from(*repeat));
+        rounds::schedule(script, repeat, options.seed.unwrap_or_else(runs::any_seed))?;
+    }
     artillery_flags::judge(matches, &options, terminal)?;
     if !options.quiet {
         for notice in scripts.iter().flat_map(|script| &script.notices) {

@@ -4,7 +4,7 @@
 //! all of them and at most once a second, and of a run that is over its file is read again only when it has changed.
 
 use super::file::id;
-use crate::matrix;
+use crate::{compared_runs, matrix_folder};
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 use sonagi_measure::folder::{RUN, RunState};
@@ -24,11 +24,24 @@ const LOOKED_EVERY: Duration = Duration::from_secs(1);
 pub(super) struct Library {
     folder: PathBuf,
     table: Arc<Mutex<Table>>,
+    /// Held while the runs of a matrix are read: all of them are, for one viewer at a time.
+    judging: Arc<Mutex<()>>,
 }
 
 impl Library {
     pub(super) fn new(folder: PathBuf) -> Library {
-        Library { folder, table: Arc::default() }
+        Library { folder, table: Arc::default(), judging: Arc::default() }
+    }
+
+    /// What the runs of a matrix say together, by the name of its folder; None: there is no such matrix.
+    pub(super) async fn matrix(&self, name: &str) -> Option<Value> {
+        let turn = Arc::clone(&self.judging).lock_owned().await;
+        let (library, name) = (self.folder.clone(), name.to_owned());
+        let judged = tokio::task::spawn_blocking(move || {
+            let _turn = turn;
+            judged(&library, &name)
+        });
+        judged.await.ok().flatten()
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -119,6 +132,16 @@ pub(super) fn folder(library: &Path, id: &str) -> Option<PathBuf> {
     (is_below && path.components().count() <= 2 && folder.join(RUN).is_file()).then_some(folder)
 }
 
+fn judged(library: &Path, name: &str) -> Option<Value> {
+    let mut parts = Path::new(name).components();
+    let is_below = matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None));
+    let folder = is_below.then(|| library.join(name))?;
+    let mut runs = matrix_folder::read(&folder)?.ok()?;
+    compared_runs::judge(&mut runs, &folder);
+    let judged = json!({ "name": runs.name, "choices": runs.answer.choices });
+    Some(without_secrets(judged))
+}
+
 /// The runs in a library, with their ids.
 fn all(library: &Path) -> Vec<(String, PathBuf)> {
     let mut runs = Vec::new();
@@ -126,7 +149,7 @@ fn all(library: &Path) -> Vec<(String, PathBuf)> {
         let name = id(&folder);
         if folder.join(RUN).is_file() {
             runs.push((name, folder));
-        } else if folder.join(matrix::DOCUMENT).is_file() {
+        } else if folder.join(matrix_folder::DOCUMENT).is_file() {
             let inner = folders(&folder).into_iter().filter(|run| run.join(RUN).is_file());
             runs.extend(inner.map(|run| (format!("{name}/{}", id(&run)), run)));
         }

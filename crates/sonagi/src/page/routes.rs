@@ -252,6 +252,7 @@ pub(super) async fn answer(request: Request<Incoming>, shared: &Arc<Shared>) -> 
         [""] if get => page(&boot_of_subject(shared).await),
         ["runs", id] if get && shared.has(id) => page(&boot_of_run(shared, id)),
         ["compare"] if get => page(&boot_of_comparison(shared, request.uri().query().unwrap_or_default())),
+        ["matrices", name] if get && shared.subject == Subject::Library => matrix(shared, name).await,
         ["api", "runs"] if get => rows(shared).await,
         ["api", "runs", id, "lines"] if get => lines(shared, id, request.headers()),
         ["api", "runs", id, "stop"] if request.method() == Method::POST => stop(shared, id, given(TOKEN)),
@@ -300,6 +301,18 @@ fn boot_of_comparison(shared: &Shared, query: &str) -> Value {
     };
     let is_library = shared.subject == Subject::Library;
     json!({ "mode": "compare", "a": of("a"), "b": of("b"), "library": is_library })
+}
+
+/// Which value of a matrix's axis is best.
+async fn matrix(shared: &Shared, name: &str) -> Answer {
+    match shared.library.matrix(name).await {
+        Some(mut boot) => {
+            boot["mode"] = json!("matrix");
+            boot["library"] = json!(true);
+            page(&boot)
+        }
+        None => plain(StatusCode::NOT_FOUND, "there is no matrix of this name\n"),
+    }
 }
 
 async fn rows(shared: &Shared) -> Answer {

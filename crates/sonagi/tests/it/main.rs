@@ -24,6 +24,7 @@ mod outcomes;
 mod page;
 mod page_server;
 mod reconnect;
+mod repeat;
 mod run;
 mod seeds;
 mod serve;

@@ -119,6 +119,44 @@ pub fn effect(scale: Scale, a: &[f64], b: &[f64]) -> Option<Effect> {
     })
 }
 
+/// The 95 % interval of the mean of these runs (Student); None with fewer than two, or where one has no place on the
+/// scale.
+pub fn interval_of_mean(scale: Scale, figures: &[f64]) -> Option<(f64, f64)> {
+    let runs = Sample::of(scale, figures).filter(|sample| sample.runs >= 2.0)?;
+    let half = StudentsT::ppf(TWO_SIDED, runs.runs - 1.0) * (runs.variance / runs.runs).sqrt();
+    Some((scale.back(runs.mean - half), scale.back(runs.mean + half)))
+}
+
+/// How far a later run of one system is from its runs before: what the machine did meanwhile.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Drift {
+    /// The scale of the others.
+    pub scale: Scale,
+    /// The later run against the mean of those before.
+    pub estimate: f64,
+    /// Where one more run of the same system lies nineteen times in twenty; None with fewer than two before.
+    pub expected: Option<(f64, f64)>,
+}
+
+impl Drift {
+    /// Whether the later run lies where one of twenty would by chance.
+    pub fn is_seen(&self) -> bool {
+        self.expected.is_some_and(|(low, high)| self.estimate < low || self.estimate > high)
+    }
+}
+
+/// The drift between runs of one system and one that was made after all others; None where a figure has no place on the
+/// scale.
+pub fn drift(scale: Scale, before: &[f64], later: f64) -> Option<Drift> {
+    let (before, later) = (Sample::of(scale, before)?, Sample::of(scale, &[later])?);
+    let expected = (before.runs >= 2.0).then(|| {
+        let error = (before.variance * (1.0 + 1.0 / before.runs)).sqrt();
+        let half = StudentsT::ppf(TWO_SIDED, before.runs - 1.0) * error;
+        (scale.back(-half), scale.back(half))
+    });
+    Some(Drift { scale, estimate: scale.back(later.mean - before.mean), expected })
+}
+
 /// How many runs a side decide, where runs vary by `spread` and the even scale is to be cut `within`; None: more than
 /// [`RUNS_AT_MOST`].
 pub fn runs_needed(spread: f64, within: f64) -> Option<usize> {
@@ -168,6 +206,30 @@ mod tests {
         assert_eq!((same.estimate, same.interval, same.p), (0.0, Some((0.0, 0.0)), Some(1.0)));
         let lost = effect(Scale::Difference, &[1.0; 5], &[0.5; 5]).unwrap();
         assert_eq!((lost.estimate, lost.p), (-0.5, Some(0.0)));
+    }
+
+    #[test]
+    fn a_mean_has_students_interval_on_logarithms() {
+        // exp(mean ± t · s / √5) of the logarithms, t = 2.776 at four degrees of freedom.
+        let (low, high) = interval_of_mean(Scale::Ratio, &[10.0, 11.0, 9.5, 10.5, 10.2]).unwrap();
+        near(low, 9.556_6);
+        near(high, 10.946);
+        assert_eq!(interval_of_mean(Scale::Ratio, &[10.0]), None);
+    }
+
+    #[test]
+    fn drift_is_seen_where_one_more_run_would_hardly_ever_lie() {
+        let before = [10.0, 11.0, 9.5, 10.5, 10.2];
+        let inside = drift(Scale::Ratio, &before, 11.0).unwrap();
+        assert!(!inside.is_seen(), "{inside:?}");
+        let beyond = drift(Scale::Ratio, &before, 13.0).unwrap();
+        near(beyond.estimate, 1.271_05);
+        near(beyond.expected.unwrap().1, 1.180_87);
+        assert!(beyond.is_seen(), "{beyond:?}");
+        let single = drift(Scale::Ratio, &[10.0], 20.0).unwrap();
+        near(single.estimate, 2.0);
+        assert!(!single.is_seen(), "{single:?}");
+        assert_eq!(drift(Scale::Ratio, &before, 0.0), None);
     }
 
     #[test]

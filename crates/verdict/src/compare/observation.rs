@@ -1,5 +1,6 @@
 //! A run as one observation: its figures by name, and the conditions under which it was made.
 
+use super::WarmUp;
 use serde_json::Value;
 use sonagi_measure::summary::{Conclusion, Summary};
 use sonagi_measure::totals::Header;
@@ -19,6 +20,9 @@ pub struct Observation {
     pub conditions: BTreeMap<String, String>,
     /// Why its figures say nothing of the target; None: they do.
     pub unsound: Option<Unsound>,
+    /// What of its begin its times leave out; None: nobody looked.
+    #[serde(default)]
+    pub warm_up: Option<WarmUp>,
 }
 
 /// Why a run's figures say nothing of the target.
@@ -34,6 +38,16 @@ pub enum Unsound {
 }
 
 impl Unsound {
+    /// What is wrong with a run, if anything is.
+    fn of(summary: &Summary) -> Option<Unsound> {
+        match summary.verdict.result {
+            Conclusion::Invalid => Some(Unsound::Invalid),
+            Conclusion::Interrupted => Some(Unsound::Interrupted),
+            _ if !summary.complete => Some(Unsound::CutOff),
+            _ => None,
+        }
+    }
+
     /// In words.
     pub fn why(self) -> &'static str {
         match self {
@@ -59,24 +73,51 @@ impl Observation {
         if summary.combination.is_empty() {
             tell("load", load(&header.plan));
         }
-        for (axis, value) in &summary.combination {
-            tell(axis, value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+        conditions.extend(axes(summary));
+        let started = header.started.clone();
+        Observation { started, conditions, ..Observation::of_summary(name, summary) }
+    }
+
+    /// A run of which only the summary is left: its conditions are the values of its matrix, so that it is compared
+    /// with runs of the same command alone.
+    pub fn of_summary(name: &str, summary: &Summary) -> Observation {
+        Observation {
+            name: name.to_owned(),
+            started: summary.started.clone(),
+            figures: figures(summary),
+            conditions: axes(summary),
+            unsound: Unsound::of(summary),
+            warm_up: None,
         }
-        let unsound = match summary.verdict.result {
-            Conclusion::Invalid => Some(Unsound::Invalid),
-            Conclusion::Interrupted => Some(Unsound::Interrupted),
-            _ if !summary.complete => Some(Unsound::CutOff),
-            _ => None,
-        };
-        let (name, started) = (name.to_owned(), header.started.clone());
-        Observation { name, started, figures: figures(summary), conditions, unsound }
+    }
+
+    /// Its times are those behind its warm-up, which is a condition like others: a run whose begin was left out is not
+    /// compared with one in which it was not.
+    #[must_use]
+    pub fn warmed_up(mut self, asked: &str, found: WarmUp) -> Observation {
+        self.conditions.insert("warm-up".to_owned(), asked.to_owned());
+        self.warm_up = Some(found);
+        self
     }
 
     /// What another tool reported of a run of its own.
     pub fn of_report(name: &str, tool: &str, figures: BTreeMap<String, f64>) -> Observation {
         let conditions = BTreeMap::from([("tool".to_owned(), tool.to_owned())]);
-        Observation { name: name.to_owned(), started: String::new(), figures, conditions, unsound: None }
+        Observation {
+            name: name.to_owned(),
+            started: String::new(),
+            figures,
+            conditions,
+            unsound: None,
+            warm_up: None,
+        }
     }
+}
+
+/// The values of the matrix that a run is one of.
+fn axes(summary: &Summary) -> BTreeMap<String, String> {
+    let told = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    summary.combination.iter().map(|(axis, value)| (axis.clone(), told(value))).collect()
 }
 
 /// The figures of a run, and those over all its operations.

@@ -17,17 +17,18 @@ fn side(label: &str, runs: usize, centre: f64, spread: f64, random: &mut fastran
             figures: figures.map(|(name, value)| (name.to_owned(), value)).into(),
             conditions: BTreeMap::from([("script".to_owned(), "5f2c".to_owned())]),
             unsound: None,
+            warm_up: None,
         }
     };
     Side { label: label.to_owned(), runs: (0..runs).map(|at| run(at, random)).collect() }
 }
 
 /// Box and Muller.
-fn normal(random: &mut fastrand::Rng) -> f64 {
+pub(super) fn normal(random: &mut fastrand::Rng) -> f64 {
     (-2.0 * (1.0 - random.f64()).ln()).sqrt() * (TAU * random.f64()).cos()
 }
 
-fn question() -> Question {
+pub(super) fn question() -> Question {
     Question { primary: None, metrics: Vec::new(), margin: 0.05, across: Vec::new() }
 }
 

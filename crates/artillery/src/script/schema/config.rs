@@ -5,7 +5,7 @@ use super::connections::{DEFAULTS, ENGINES, HTTP, SOCKETIO, TLS, WS};
 use super::flow::{FIXED_FLOW, SCENARIO};
 use super::response::EXPECT_PLUGIN;
 use super::transports::{LONGPOLL, POLL, RECONNECT, SERVE, SSE, STOMP};
-use super::verdict::{APDEX, DELIVERY, ENSURE, METRICS_BY_ENDPOINT};
+use super::verdict::{APDEX, COMPARE, DELIVERY, ENSURE, METRICS_BY_ENDPOINT};
 
 pub(crate) const SCRIPT: Area = Area {
     name: "a script",
@@ -42,6 +42,20 @@ pub(crate) const SCRIPT: Area = Area {
             "The script runs once per combination; each name is a variable of that run, known before it. (Sonagi's \
              own.)",
         ),
+        key(
+            "repeat",
+            "a whole number from 1",
+            "5",
+            "Every combination so many times, in rounds, each round in an order of its own; what the table has are \
+             medians. (Sonagi's own.)",
+        ),
+        key(
+            "compare",
+            "a mapping",
+            "{across: pool, primary: kinds.http.response_ms.p99, margin: 5%}",
+            "Which value of an axis is best, by how much, and how sure that is. (Sonagi's own.)",
+        )
+        .of(&[&COMPARE]),
         key(
             "serve",
             "true, or a mapping",

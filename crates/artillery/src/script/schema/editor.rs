@@ -213,13 +213,16 @@ fn shape(key: &Key) -> Option<Value> {
         "a number" | "a number of users per second" | "a percentage, 0 to 100" | "milliseconds" => {
             number("number")
         }
-        "milliseconds, or a percentage" => json!({ "type": ["number", "string"] }),
+        "milliseconds, or a percentage" | "a share, or a percentage" => {
+            json!({ "type": ["number", "string"] })
+        }
         "`first`, `last`, `random` or a whole number from 0" => {
             either(&[words(key.wants), number("integer")])
         }
         "a whole number, or a range" | "the number or name of a group" => {
             json!({ "type": ["integer", "string"] })
         }
+        "a whole number from 1" => json!({ "anyOf": [{ "type": "integer", "minimum": 1 }, template()] }),
         wants if wants.starts_with("a whole number") => number("integer"),
         wants if wants.starts_with("a time") => time(),
         wants if wants.ends_with("or a list of them") => one_or_more(scalar()),
@@ -278,6 +281,8 @@ fn is_text(wants: &str) -> bool {
         "the name of an attribute",
         "the name of a header",
         "the name of a query parameter",
+        "the name of an axis of the matrix",
+        "the name of a figure of the summary",
         "the name of a step, or the channel of an emit",
         "the name of a step, the channel of an emit, or `connect`",
         "an expression over variables, or the name of a function",

@@ -62,6 +62,7 @@ impl Area {
 /// Every place, in the order of the reference.
 pub(crate) const AREAS: &[&Area] = &[
     &SCRIPT,
+    &COMPARE,
     &SERVE,
     &CONFIG,
     &PHASE,

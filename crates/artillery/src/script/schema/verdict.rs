@@ -1,4 +1,4 @@
-//! The keys of what a run is judged by: `config.ensure` and `config.delivery`.
+//! The keys of what a run is judged by, `config.ensure` and `config.delivery`, and of what runs are: `compare`.
 
 use super::area::{Area, Others, SECONDS, ignored, key};
 
@@ -137,5 +137,32 @@ pub(crate) const DELIVERY: Area = Area {
             "How long a finished user stays to receive what is under way; 5 s by default.",
         ),
         key("echo", "true or false", "false", "Whether a sender gets its own messages; true by default."),
+    ],
+};
+
+pub(crate) const COMPARE: Area = Area {
+    name: "compare",
+    path: "compare",
+    others: Others::Meant,
+    keys: &[
+        key(
+            "across",
+            "the name of an axis of the matrix",
+            "pool",
+            "The axis whose values are compared, within each combination of the other axes. A matrix of one axis needs \
+             none.",
+        ),
+        key(
+            "primary",
+            "the name of a figure of the summary",
+            "operations.list.response_ms.p99",
+            "The figure that decides; p99 of deliveries by default, or of responses where nothing is delivered.",
+        ),
+        key(
+            "margin",
+            "a share, or a percentage",
+            "5%",
+            "A change of a time or a rate within it does not matter; 5 % by default.",
+        ),
     ],
 };

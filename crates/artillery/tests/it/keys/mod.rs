@@ -62,7 +62,7 @@ impl Bench {
         loaded.plan.processor.iter_mut().for_each(|processor| drop(processor.constants.remove("$testId")));
         // And without their places: what stands below a line moves when it goes.
         let notices: Vec<String> = loaded.notices.into_iter().map(|notice| notice.text).collect();
-        Ok(format!("{:?} {:?} {notices:?}", loaded.plan, loaded.serve))
+        Ok(format!("{:?} {:?} {:?} {notices:?}", loaded.plan, loaded.serve, loaded.experiment))
     }
 
     /// The uses of keys in the scripts, each of which the reader accepts.

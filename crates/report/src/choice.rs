@@ -1,0 +1,291 @@
+//! Which value of an axis is best: a headline, a small chart of value and figure, and what to make of it.
+
+use crate::comparison::{difference, escaped, interval, percentage, ratio, right, value};
+use crate::figures::counted;
+use crate::page::{Page, Tone, columns, cut, padded};
+use serde_json::Value;
+use sonagi_verdict::compare::{
+    Choice, Compared, Drifted, Edge, Figure, Judgement, RUNS_AT_LEAST, RUNS_AT_MOST, Scale, Tried,
+};
+
+/// Values that the headline compares with the best.
+const HEADLINE: usize = 4;
+/// Values that are drawn; more than a terminal shows say nothing.
+const DRAWN: usize = 60;
+/// Widths of the cells behind a bar: the mean, its interval, the change, the word.
+const WIDTHS: [usize; 4] = [11, 17, 9, 14];
+/// Widest column of values.
+const LABEL: usize = 16;
+/// Shortest and longest bar.
+const BAR: std::ops::RangeInclusive<usize> = 12..=40;
+
+pub(crate) fn tone(choice: &Choice) -> Tone {
+    let is_sure = |tried: &Tried| {
+        let compared = tried.against_best.as_ref();
+        compared.is_none_or(|compared| compared.judgement != Judgement::Inconclusive)
+    };
+    if choice.best.is_some() && choice.tried.iter().all(is_sure) { Tone::Good } else { Tone::Doubtful }
+}
+
+/// The best, and how the others compare with it, in a sentence.
+pub(crate) fn headline(choice: &Choice) -> String {
+    let within: Vec<String> =
+        choice.within.iter().map(|(axis, value)| format!("{axis} {}", shown(value))).collect();
+    let within = if within.is_empty() { String::new() } else { format!("{}: ", within.join(", ")) };
+    let Some(figure) = &choice.figure else {
+        return match choice.missing.first() {
+            _ if choice.sound == 0 => format!("{within}no run can be used"),
+            Some(name) => format!("{within}not every run has the figure {name}"),
+            None => format!("{within}the runs have no figure in common that could decide"),
+        };
+    };
+    let Some(best) = choice.best else {
+        return match choice.tried.iter().any(|tried| tried.mean.is_some()) {
+            true => format!("{within}{} is neither better high nor low: no value is the best", figure.name),
+            false => format!("{within}no run can be used for {}", figure.name),
+        };
+    };
+    let mut others: Vec<String> = choice
+        .tried
+        .iter()
+        .filter_map(|tried| Some(other(choice, tried, tried.against_best.as_ref()?)))
+        .collect();
+    if let Some(more) = others.len().checked_sub(HEADLINE).filter(|more| *more > 0) {
+        others.truncate(HEADLINE);
+        others.push(format!("{more} more below"));
+    }
+    let mean = choice.tried[best].mean.unwrap_or_default();
+    let best = format!(
+        "{within}{} {} ({} {}",
+        choice.axis,
+        shown(&choice.tried[best].value),
+        figure.name,
+        value(figure, mean)
+    );
+    match others.is_empty() {
+        true => format!("{best}; no other value can be compared with it)"),
+        false => format!("{best}; {})", others.join("; ")),
+    }
+}
+
+/// `pool 2 is 8.50 × as much, sure`.
+fn other(choice: &Choice, tried: &Tried, compared: &Compared) -> String {
+    let name = format!("{} {}", choice.axis, shown(&tried.value));
+    match compared.judgement {
+        Judgement::Same => format!("{name} is the same within ±{}", margin(choice, compared)),
+        judgement => {
+            let sure = if judgement == Judgement::Inconclusive { "not sure" } else { "sure" };
+            match compared.figure.scale {
+                Scale::Ratio => format!("{name} is {} × as much, {sure}", times(compared.effect.estimate)),
+                Scale::Difference => {
+                    format!(
+                        "{name} {}, {sure}",
+                        difference(&compared.figure, compared.effect.estimate, "points")
+                    )
+                }
+            }
+        }
+    }
+}
+
+fn margin(choice: &Choice, compared: &Compared) -> String {
+    match compared.figure.scale {
+        Scale::Ratio => percentage(choice.margin),
+        Scale::Difference => "0.1 points".to_owned(),
+    }
+}
+
+/// A ratio in as many digits as a headline needs.
+fn times(ratio: f64) -> String {
+    if ratio < 10.0 { format!("{ratio:.2}") } else { crate::figures::figure(ratio) }
+}
+
+fn shown(value: &Value) -> String {
+    crate::matrix::value(value)
+}
+
+/// The chart, and what to make of it.
+pub(crate) fn draw(page: &mut Page, choice: &Choice) {
+    page.blank();
+    if let (Some(figure), true) = (&choice.figure, choice.tried.iter().any(|tried| tried.mean.is_some())) {
+        chart(page, choice, figure);
+        page.blank();
+    }
+    for (label, sentence) in sentences(choice) {
+        page.entry(label, Tone::Faint, &sentence);
+    }
+}
+
+fn chart(page: &mut Page, choice: &Choice, figure: &Figure) {
+    let labels: Vec<String> = choice.tried.iter().map(|tried| shown(&tried.value)).collect();
+    let longest = labels.iter().chain([&choice.axis]).map(|label| columns(label)).max().unwrap_or(0);
+    let room = longest.min(LABEL);
+    let bar =
+        page.width().saturating_sub(room + 2 + WIDTHS.iter().sum::<usize>()).clamp(*BAR.start(), *BAR.end());
+    let heads = [figure.name.rsplit('.').next().unwrap_or_default(), "95 % interval", "change", ""];
+    let heads: Vec<String> =
+        heads.iter().zip(WIDTHS).map(|(head, width)| right(&cut(head, width - 1), width)).collect();
+    page.line(
+        &format!("{}  {:bar$}{}", padded(&cut(&choice.axis, room), room), "", heads.concat()),
+        Tone::Faint,
+    );
+    let most = choice.tried.iter().filter_map(furthest).fold(0.0, f64::max);
+    for (tried, label) in choice.tried.iter().zip(&labels).take(DRAWN) {
+        let mut line =
+            format!("{}  {}", padded(&cut(label, room), room), padded(&drawn(tried, most, bar), bar));
+        let [mean, interval, change, word] = cells(tried, figure);
+        for (cell, width) in [mean, interval, change].iter().zip(WIDTHS) {
+            line.push_str(&right(cell, width));
+        }
+        line.push_str(&format!("  {word}"));
+        page.line(&line, Tone::Plain);
+    }
+}
+
+fn furthest(tried: &Tried) -> Option<f64> {
+    tried.interval.map(|(_, high)| high).or(tried.mean)
+}
+
+/// `├───●───┤`: the interval and the mean on a scale from 0.
+fn drawn(tried: &Tried, most: f64, width: usize) -> String {
+    let Some(mean) = tried.mean.filter(|_| most > 0.0) else { return String::new() };
+    let place = |figure: f64| ((figure / most).clamp(0.0, 1.0) * (width - 1) as f64).round() as usize;
+    let (low, high) = tried.interval.map_or((mean, mean), |ends| ends);
+    let (low, mean, high) = (place(low), place(mean), place(high));
+    let at = |column: usize| match column {
+        _ if column == mean => '●',
+        _ if column == low => '├',
+        _ if column == high => '┤',
+        _ if low < column && column < high => '─',
+        _ => ' ',
+    };
+    (0..=high.max(mean)).map(at).collect()
+}
+
+/// The mean, its interval, the change against the best, the word.
+fn cells(tried: &Tried, figure: &Figure) -> [String; 4] {
+    let none = || "-".to_owned();
+    let mean = tried.mean.map_or_else(none, |mean| value(figure, mean));
+    let ends = tried
+        .interval
+        .map_or_else(none, |(low, high)| format!("{}–{}", bare(figure, low), bare(figure, high)));
+    let Some(compared) = &tried.against_best else {
+        return [mean, ends, String::new(), if tried.mean.is_some() { "best" } else { "no run" }.to_owned()];
+    };
+    let change = match figure.scale {
+        Scale::Ratio => format!("{} ×", ratio(compared.effect.estimate)),
+        Scale::Difference => difference(figure, compared.effect.estimate, "pt"),
+    };
+    let word = match compared.judgement {
+        Judgement::Inconclusive => "open".to_owned(),
+        other => other.word().to_lowercase(),
+    };
+    [mean, ends, change, word]
+}
+
+/// A value without its unit, which the mean beside it has.
+fn bare(figure: &Figure, value: f64) -> String {
+    if figure.is_share() { format!("{:.2}", value * 100.0) } else { crate::figures::figure(value) }
+}
+
+/// What to make of it, each with its label.
+fn sentences(choice: &Choice) -> Vec<(&'static str, String)> {
+    let mut all = Vec::new();
+    let name = |at: usize| format!("{} {}", choice.axis, shown(&choice.tried[at].value));
+    if let Some(take) = choice.take {
+        let why = match choice.best {
+            Some(best) if best == take => "the best, and no smaller value is known to be as good".to_owned(),
+            _ => "the smallest value that is as good as the best".to_owned(),
+        };
+        all.push(("take", format!("{}: {why}", name(take))));
+    }
+    all.extend(choice.edge.zip(choice.tried.len().checked_sub(1)).map(|(edge, last)| match edge {
+        Edge::Largest => ("edge", format!("{} is the largest value tried: try larger ones", name(last))),
+        Edge::Smallest => {
+            ("edge", format!("{}, the smallest value tried, is as good as any: try smaller ones", name(0)))
+        }
+    }));
+    let open = |(at, tried): (usize, &Tried)| {
+        let compared = tried.against_best.as_ref()?;
+        (compared.judgement == Judgement::Inconclusive)
+            .then(|| format!("{}: {}", name(at), undecided(compared)))
+    };
+    all.extend(choice.tried.iter().enumerate().filter_map(open).take(DRAWN).map(|open| ("open", open)));
+    if !choice.left_out.is_empty() {
+        let first = &choice.left_out[0];
+        let more = choice.left_out.len() - 1;
+        let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+        all.push(("left out", format!("{}: {}{more}", first.run, first.why)));
+    }
+    all
+}
+
+/// What would decide it.
+fn undecided(compared: &Compared) -> String {
+    let fewest = compared.runs[0].len().min(compared.runs[1].len());
+    let interval = compared.effect.interval.map(|_| format!(" ({})", interval(compared))).unwrap_or_default();
+    let few = match fewest < RUNS_AT_LEAST {
+        true => format!("{} of each decide nothing; ", counted(fewest as u64, "run")),
+        false => String::new(),
+    };
+    let advice = match compared.runs_needed {
+        Some(needed) if needed > fewest => {
+            format!("about {needed} runs of each would decide it, if they vary as these do")
+        }
+        Some(_) => "a few more runs of each would decide it".to_owned(),
+        None if fewest < RUNS_AT_LEAST => format!("make at least {RUNS_AT_LEAST}"),
+        None => format!("not even {RUNS_AT_MOST} runs of each would decide it: make longer ones"),
+    };
+    format!("{few}{advice}{interval}")
+}
+
+/// What the machine did while the matrix was run.
+pub(crate) fn drift(drifted: &Drifted) -> String {
+    let size = match drifted.drift.scale {
+        Scale::Ratio => {
+            let change = drifted.drift.estimate - 1.0;
+            let sign = if change < 0.0 { "−" } else { "+" };
+            format!("{sign} {}", percentage(change.abs()))
+        }
+        Scale::Difference => difference(&drifted.figure, drifted.drift.estimate, "points"),
+    };
+    let name = &drifted.figure.name;
+    let said =
+        format!("the first combination, run once more at the end, has {name} {size} against its other runs");
+    let which = match drifted.is_worse() {
+        Some(true) => "got slower",
+        Some(false) => "got faster",
+        None => "changed",
+    };
+    match (drifted.drift.is_seen(), drifted.drift.expected) {
+        (true, _) => format!("the machine {which} meanwhile: {said}, more than these differ"),
+        (_, Some(_)) => format!("none to be seen: {said}, no more than these differ"),
+        (_, None) => said,
+    }
+}
+
+/// A part of a Markdown page for each choice. Each ends with a newline.
+pub(crate) fn markdown(choices: &[Choice]) -> Vec<String> {
+    choices.iter().map(page).collect()
+}
+
+fn page(choice: &Choice) -> String {
+    let mut text = format!("**Best: {}**\n", escaped(&headline(choice)));
+    if let Some(figure) = &choice.figure {
+        let head =
+            format!("| {} | {} | 95 % interval | change | |", escaped(&choice.axis), escaped(&figure.name));
+        text.push_str(&format!("\n{head}\n| --- | --: | --: | --: | --- |\n"));
+        for tried in &choice.tried {
+            let cells = cells(tried, figure).map(|cell| escaped(&cell));
+            text.push_str(&format!("| {} | {} |\n", escaped(&shown(&tried.value)), cells.join(" | ")));
+        }
+    }
+    let sentences = sentences(choice);
+    if !sentences.is_empty() {
+        text.push('\n');
+    }
+    for (label, sentence) in sentences {
+        text.push_str(&format!("- {label}: {}\n", escaped(&sentence)));
+    }
+    text
+}

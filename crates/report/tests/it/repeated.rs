@@ -1,0 +1,187 @@
+//! Repeated runs over a matrix: a row a combination, which value is best, and what the machine did meanwhile.
+
+use crate::fixture;
+use insta::assert_snapshot;
+use serde_json::{Map, Value, json};
+use sonagi_measure::summary::{Conclusion, Users};
+use sonagi_report::Matrix;
+use sonagi_report::matrix::{Asked, Figures, Fingerprint, Run, markdown};
+use sonagi_verdict::compare::{Observation, WarmUp};
+
+const P99: &str = "delivery.latency_ms.p99";
+
+fn combination(pool: u64) -> Map<String, Value> {
+    Map::from_iter([("pool".to_owned(), json!(pool))])
+}
+
+/// A run whose deliveries have this p99.
+fn run(pool: u64, round: usize, p99: f64) -> Run {
+    let mut summary = fixture::fan_out();
+    summary.users = Users { connected_peak: 100, wanted: Some(100), ..summary.users };
+    summary.delivery.as_mut().unwrap().latency_ms.p99 = p99;
+    summary.combination = combination(pool);
+    Run { combination: combination(pool), round: Some(round), summary: Some(summary), ..Run::default() }
+}
+
+/// Three sizes of a pool, five rounds: 2 is far too small, 10 and 50 are alike; one run of 50 began on a busy machine,
+/// one was INVALID. The machine got slower by a fifth.
+fn pools() -> Matrix {
+    let mut runs = Vec::new();
+    for round in 1..=5 {
+        let noise = 1.0 + 0.004 * (round % 3) as f64;
+        runs.extend([
+            run(50, round, 54.0 * noise),
+            run(2, round, 468.0 * noise),
+            run(10, round, 55.0 / noise),
+        ]);
+    }
+    runs[3].before = Some(Fingerprint { busy: Some(0.45), ..Fingerprint::default() });
+    runs.push(run(50, 6, 9000.0));
+    runs[15].summary.as_mut().unwrap().verdict.result = Conclusion::Invalid;
+    runs.push(Run { is_anchor: true, ..run(2, 6, 468.0 * 1.2) });
+    let mut matrix = Matrix {
+        name: "pool".into(),
+        started: "2026-11-21T19:42:13Z".into(),
+        version: "0.1.0".into(),
+        axes: vec!["pool".into()],
+        planned: 16,
+        repeat: 5,
+        seed: Some(7),
+        combinations: [2, 10, 50].map(combination).into(),
+        compare: Some(Asked { across: "pool".into(), primary: Some(P99.into()), margin: 0.05 }),
+        runs,
+        ..Matrix::default()
+    };
+    let observed: Vec<Option<Observation>> = matrix.runs.iter().map(observed).collect();
+    matrix.judge(&observed);
+    matrix
+}
+
+fn observed(run: &Run) -> Option<Observation> {
+    let seen = Observation::of_summary(&run.label(), run.summary.as_ref()?);
+    Some(seen.warmed_up("auto", WarmUp::Cut(if run.round == Some(1) { 5 } else { 0 })))
+}
+
+#[test]
+fn the_best_value_comes_first_and_the_chart_shows_what_that_stands_on() {
+    let shown = pools().console(80, false);
+    assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+    assert_snapshot!(shown, @"
+    matrix      15 of 16 runs sustained all users with every message delivered ·
+                pool
+                50, round 6: INVALID; the generator saturated: it fell behind
+    best        pool 50 (delivery.latency_ms.p99 54.3 ms; pool 2 is 8.67 × as much,
+                sure; pool 10 is the same within ±5 %)
+
+    pool         held   held/wanted conn avg conn p95  ops/s msgs/s  delivered
+    2          5 of 5       100/100     3.30     7.50   87.0  7,905      100 %
+    10         5 of 5       100/100     3.30     7.50   87.0  7,905      100 %
+    50         5 of 6       100/100     3.30     7.50   87.0  7,905      100 %
+
+    pool         held  fails e2e p50 e2e p95 e2e p99  replayed  B/copy   CPU s
+    2          5 of 5      0    1.20    3.00     470         0     192       -
+    10         5 of 5      0    1.20    3.00    54.8         0     192       -
+    50         5 of 6      0    1.20    3.00    54.2         0     192       -
+
+    pool         held     MB
+    2          5 of 5      -
+    10         5 of 5      -
+    50         5 of 6      -
+
+                Times in ms: until a user is connected (conn), and planned send to
+                receipt (e2e). held/wanted: most users connected at one time.
+                msgs/s: copies that arrived. B/copy: all bytes received over the
+                copies that arrived. CPU s and MB: the service's. fails: failures of
+                all kinds. held: runs that sustained all their users, of those made.
+                Figures are medians over the runs that say something of the target.
+
+    pool                                 p99    95 % interval   change
+    2                           ●     470 ms          468–472  8.667 ×  worse
+    10       ●                       54.7 ms        54.5–55.0  1.009 ×  same
+    50       ●                       54.3 ms        54.0–54.5           best
+
+    take        pool 10: the smallest value that is as good as the best
+    left out    50, round 6: INVALID: its figures are the load generator's, not the
+                target's
+
+    drift       the machine got slower meanwhile: the first combination, run once
+                more at the end, has delivery.latency_ms.p99 + 19.4 % against its
+                other runs, more than these differ
+    warm-up     5 s cut from 3 of 17 runs
+    machine     1 of 17 runs began while it was busy: 50, round 2: others use 45 %
+                of this machine
+    seed        7 draws the order of each round and its runs' seeds
+    ");
+}
+
+#[test]
+fn markdown_has_the_same_table_and_choice() {
+    let text = markdown(&pools());
+    assert!(text.contains("| pool | held | held/wanted |"), "{text}");
+    assert!(text.contains("\n| 50 | 5 of 6 |"), "{text}");
+    assert!(
+        text.contains("\n**Best: pool 50 (delivery.latency\\_ms.p99")
+            || text.contains("\n**Best: pool 50 (delivery.latency_ms.p99"),
+        "{text}"
+    );
+    assert!(text.contains("\n- take: pool 10"), "{text}");
+    assert!(text.contains("\n- drift: the machine got slower meanwhile"), "{text}");
+}
+
+#[test]
+fn the_document_keeps_every_run_and_reads_back_without_the_answer() {
+    let matrix = pools();
+    let text = matrix.document();
+    let document: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(document["runs"].as_array().unwrap().len(), 17);
+    assert_eq!(
+        (&document["runs"][16]["is_anchor"], &document["runs"][1]["round"]),
+        (&json!(true), &json!(1))
+    );
+    let choice = &document["comparison"]["choices"][0];
+    assert_eq!((&choice["axis"], &choice["best"], &choice["take"]), (&json!("pool"), &json!(2), &json!(1)));
+    assert_eq!(choice["tried"][0]["against_best"]["judgement"], "worse");
+    let mut read = Matrix::read(&text).unwrap();
+    let again: Vec<Option<Observation>> = read.runs.iter().map(observed).collect();
+    read.judge(&again);
+    assert_eq!(read, matrix);
+}
+
+#[test]
+fn documents_of_before_runs_were_repeated_are_still_read() {
+    let old = r#"{"name":"old","started":"2026-11-21T19:42:13Z","version":"0.1.0","axes":["users"],"planned":1,
+        "runs":[{"combination":{"users":3},"held":false,"summary":null,"error":"error: x"}]}"#;
+    let matrix = Matrix::read(old).unwrap();
+    assert!(!matrix.is_repeated());
+    let shown = matrix.console(80, false);
+    assert!(shown.contains("3: could not run: x") && shown.contains("\n3 "), "{shown}");
+}
+
+#[test]
+fn medians_are_of_the_runs_that_have_a_figure() {
+    let figures = |p99: Option<f64>, failures: u64| {
+        let mut figures = Figures::of(&fixture::minimal());
+        (figures.end_to_end_p99_ms, figures.failures) = (p99, failures);
+        figures
+    };
+    let three = [figures(Some(9.0), 0), figures(Some(1.0), 3), figures(Some(2.0), 1)];
+    let median = Figures::median(&three).unwrap();
+    assert_eq!((median.end_to_end_p99_ms, median.failures), (Some(2.0), 1));
+    let two = [figures(Some(9.0), 0), figures(None, 4), figures(Some(1.0), 3), figures(None, 1)];
+    let median = Figures::median(&two).unwrap();
+    assert_eq!((median.end_to_end_p99_ms, median.failures), (Some(5.0), 2));
+    assert_eq!(Figures::median(&[]), None);
+}
+
+#[test]
+fn a_machine_is_busy_when_others_use_a_fifth_of_it() {
+    let print = |busy: f64, stolen: f64| Fingerprint {
+        busy: Some(busy),
+        stolen: Some(stolen),
+        ..Fingerprint::default()
+    };
+    assert_eq!(print(0.19, 0.04).trouble(), None);
+    assert_eq!(print(0.45, 0.0).trouble().as_deref(), Some("others use 45 % of this machine"));
+    assert!(print(0.0, 0.05).trouble().unwrap().contains("5 % of its time to other guests"));
+    assert_eq!(Fingerprint::default().trouble(), None);
+}

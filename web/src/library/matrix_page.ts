@@ -1,0 +1,131 @@
+// Which value of a matrix's axis is best: a row a value with a dot for each of its runs, their mean and its interval, and
+// the word. All figures and words are the binary's, as `sonagi report` prints them; nothing is compared here.
+
+import type { Boot, Choice, Tried } from '../data/contract';
+import { missing, section } from '../panels/panel';
+import { type Column, Table } from '../panels/table';
+import { footer, topBar } from '../shell/bar';
+import { h } from '../shell/dom';
+import { text } from '../text';
+import { bytes, milliseconds, NONE, share, short } from '../text/format';
+
+type Put = (...elements: (HTMLElement | null)[]) => void;
+
+const SVG = 'http://www.w3.org/2000/svg';
+const WIDTH = 320;
+const HEIGHT = 22;
+/** Room for a dot at either end. */
+const EDGE = 6;
+
+export function matrixPage(boot: Boot & { mode: 'matrix' }, put: Put): void {
+  const build = () => {
+    const t = text().matrix;
+    document.title = `${boot.name} · Sonagi`;
+    const choices = boot.choices.map((choice, at) => section(`choice-${at}`, titleOf(choice), ...bodyOf(choice)));
+    const nothing = choices.length === 0 ? missing(t.nothing, t.example) : null;
+    put(
+      topBar(boot.name, true, build),
+      h('main', { id: 'matrix' }, h('p', { class: 'note' }, t.note), nothing, choices),
+      footer(false),
+    );
+    document.documentElement.dataset.ready = String(boot.choices.length);
+  };
+  build();
+}
+
+function titleOf(choice: Choice): string {
+  const within = Object.entries(choice.within).map(([axis, value]) => `${axis} ${value}`);
+  return [choice.axis, ...within].join(' · ');
+}
+
+function bodyOf(choice: Choice): HTMLElement[] {
+  const t = text().matrix;
+  const { figure, best, take } = choice;
+  if (!figure || best === null) return [missing(t.undecided)];
+  const named = (at: number) => `${choice.axis} ${choice.tried[at].value}`;
+  const said = [t.best(named(best), figure.name)];
+  if (take !== null) said.push(t.take(named(take)));
+  if (choice.edge) said.push(choice.edge === 'largest' ? t.larger : t.smaller);
+  const table = new Table(columns(choice, best), t.runs(figure.name), row =>
+    row === choice.tried[best] ? 'best' : '',
+  );
+  table.update(choice.tried);
+  return [h('p', { class: 'choice-said' }, said.join(' ')), table.element];
+}
+
+function columns(choice: Choice, best: number): Column<Tried>[] {
+  const t = text().matrix;
+  const name = choice.figure?.name ?? '';
+  const top = Math.max(...choice.tried.flatMap(tried => [...tried.runs, tried.interval?.[1] ?? 0]), 0);
+  return [
+    { key: 'value', label: choice.axis, cell: tried => String(tried.value) },
+    { key: 'dots', label: t.each, text: true, cell: tried => dots(tried, top, name) },
+    { key: 'mean', label: t.mean, cell: tried => shown(tried.mean, name) },
+    {
+      key: 'interval',
+      label: t.interval,
+      cell: tried => (tried.interval ? tried.interval.map(end => shown(end, name)).join(' – ') : NONE),
+    },
+    { key: 'change', label: t.change, cell: tried => change(tried) },
+    { key: 'word', label: t.verdict, text: true, cell: tried => word(tried, tried === choice.tried[best]) },
+  ];
+}
+
+/** A value with the unit that its name tells. */
+function shown(value: number | null, name: string): string {
+  if (value === null) return NONE;
+  const [last = '', before = ''] = name.split('.').reverse();
+  if (['ratio', 'rate', 'failed_share'].includes(last)) return share(value);
+  if ([last, before].some(part => part.endsWith('_ms'))) return milliseconds(value);
+  if ([last, before].some(part => part.endsWith('_bytes'))) return bytes(value);
+  return short(value);
+}
+
+function change({ against_best: compared }: Tried): string {
+  if (!compared) return NONE;
+  const { scale, estimate } = compared.effect;
+  return scale === 'ratio' ? `× ${short(estimate)}` : `${estimate < 0 ? '−' : '+'} ${short(Math.abs(estimate))}`;
+}
+
+function word(tried: Tried, isBest: boolean): HTMLElement {
+  const { words } = text().matrix;
+  const judgement = isBest ? 'best' : (tried.against_best?.judgement ?? 'none');
+  const mood = { best: 'good', same: 'good', worse: 'bad' }[judgement] ?? 'doubtful';
+  return h('span', { class: mood, 'data-judgement': judgement }, words[judgement as keyof typeof words] ?? judgement);
+}
+
+/** A dot a run on a scale from 0 that all rows share, the mean as a stroke, its interval as a line. */
+function dots(tried: Tried, top: number, name: string): SVGElement {
+  const svg = draw('svg', {
+    width: WIDTH,
+    height: HEIGHT,
+    viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+    class: 'dots',
+    role: 'img',
+  });
+  svg.setAttribute('aria-label', tried.runs.map(run => shown(run, name)).join(', '));
+  const place = (value: number) => EDGE + (top > 0 ? value / top : 0) * (WIDTH - 2 * EDGE);
+  const middle = HEIGHT / 2;
+  if (tried.interval) {
+    const [x1, x2] = tried.interval.map(place);
+    svg.append(draw('line', { x1, x2, y1: middle, y2: middle, class: 'interval' }));
+  }
+  for (const run of tried.runs) {
+    const dot = draw('circle', { cx: place(run), cy: middle, r: 4, class: 'run' });
+    const title = draw('title', {});
+    title.textContent = shown(run, name);
+    dot.append(title);
+    svg.append(dot);
+  }
+  if (tried.mean !== null) {
+    const x = place(tried.mean);
+    svg.append(draw('line', { x1: x, x2: x, y1: 3, y2: HEIGHT - 3, class: 'mean' }));
+  }
+  return svg;
+}
+
+function draw(tag: string, attributes: Record<string, string | number>): SVGElement {
+  const element = document.createElementNS(SVG, tag) as SVGElement;
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+  return element;
+}
