@@ -115,6 +115,27 @@ fn the_best_value_comes_first_and_the_chart_shows_what_that_stands_on() {
 }
 
 #[test]
+fn an_axis_is_compared_within_each_combination_of_the_others() {
+    let mut matrix = pools();
+    matrix.axes.push("users".into());
+    for (at, run) in matrix.runs.iter_mut().enumerate() {
+        let users = if at % 2 == 0 { 100 } else { 1000 };
+        run.combination.insert("users".into(), json!(users));
+    }
+    let observed: Vec<Option<Observation>> = matrix.runs.iter().map(observed).collect();
+    matrix.judge(&observed);
+    let within: Vec<&Value> = matrix.answer.choices.iter().map(|choice| &choice.within["users"]).collect();
+    assert_eq!(within, [&json!(100), &json!(1000)]);
+    assert!(matrix.answer.choices.iter().all(|choice| choice.tried.len() == 3));
+    let shown = matrix.console(80, false);
+    assert!(
+        shown.contains("\nbest        users 100: pool ")
+            && shown.contains("\nbest        users 1,000: pool "),
+        "{shown}"
+    );
+}
+
+#[test]
 fn markdown_has_the_same_table_and_choice() {
     let text = markdown(&pools());
     assert!(text.contains("| pool | held | held/wanted |"), "{text}");
