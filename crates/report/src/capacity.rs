@@ -148,7 +148,11 @@ impl Capacity {
                 format!("at least {}: {}, and the range ends there", self.load(lower.load), self.holds(lower))
             }
             (Some(End::Below), _, Some(upper)) => {
-                format!("below {}: the lowest load of the range {}", self.load(upper.load), self.failed(upper))
+                format!(
+                    "below {}: the lowest load of the range {}",
+                    self.load(upper.load),
+                    self.failed(upper)
+                )
             }
             (Some(End::Generator), Some(lower), _) => {
                 format!("at least {}, generator-limited: {}", self.load(lower.load), self.holds(lower))
@@ -186,13 +190,18 @@ impl Capacity {
     /// What is told beside the verdict.
     fn beside(&self) -> Vec<String> {
         let mut all = Vec::new();
-        let is_found = matches!(self.end, Some(End::Bracket | End::AtLeast | End::Below));
-        if !is_found && !(self.end == Some(End::Generator) && self.found.lower.is_some()) {
+        let is_answered = match self.end {
+            Some(End::Bracket | End::AtLeast | End::Below) => true,
+            Some(End::Generator) => self.found.lower.is_some(),
+            _ => false,
+        };
+        if !is_answered {
             all.push(self.known());
         }
         let cause = self.limited_by.as_ref().map(|cause| format!("limited by: {cause}"));
         let share = OPERATED_SHARE * 100.0;
-        let operate = self.operate_at.map(|load| format!("operate at {} ({share:.0}\u{a0}%)", self.load(load)));
+        let operate =
+            self.operate_at.map(|load| format!("operate at {} ({share:.0}\u{a0}%)", self.load(load)));
         all.extend(cause.into_iter().chain(operate).chain(self.trouble.clone()));
         all
     }
@@ -211,7 +220,11 @@ impl Capacity {
             (None, Some(missed)) => known.push(format!("{} did not (unconfirmed)", self.load(*missed))),
             (None, None) => {}
         }
-        if known.is_empty() { "nothing is known yet".to_owned() } else { format!("so far: {}", known.join(", ")) }
+        if known.is_empty() {
+            "nothing is known yet".to_owned()
+        } else {
+            format!("so far: {}", known.join(", "))
+        }
     }
 
     /// A row for each load, from the lowest.
@@ -235,13 +248,16 @@ impl Capacity {
         // The longest says most; of several the last.
         let longest = rows.iter().max_by(|a, b| a.trial.seconds.total_cmp(&b.trial.seconds));
         let of = |value: fn(&TrialRow) -> Option<f64>| longest.and_then(|row| value(row));
-        let ms = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |ms| format!("{}\u{a0}ms", figure(ms)));
+        let ms =
+            |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |ms| format!("{}\u{a0}ms", figure(ms)));
         let achieved = of(|row| row.achieved_per_s);
         let achieved = achieved.map_or_else(|| "-".to_owned(), |rate| format!("{}/s", figure(rate)));
         let mut cells = vec![count(load), achieved, ms(of(|row| row.p50_ms)), ms(of(|row| row.p99_ms))];
         if delivers {
             let delivered = of(|row| row.delivered);
-            cells.push(delivered.map_or_else(|| "-".to_owned(), |ratio| format!("{:.2}\u{a0}%", ratio * 100.0)));
+            cells.push(
+                delivered.map_or_else(|| "-".to_owned(), |ratio| format!("{:.2}\u{a0}%", ratio * 100.0)),
+            );
         }
         let with = |outcome| rows.iter().filter(|row| row.trial.outcome == outcome).count();
         let (held, missed) = (with(Outcome::Held), with(Outcome::Missed));
@@ -260,7 +276,7 @@ impl Capacity {
         line(cells, &format!("{verdict}{bound}"))
     }
 
-    /// How the target recovered: one line a load.
+    /// How the target recovered: one line a load, and one for all after which it was itself at once.
     fn recovered(&self) -> Vec<String> {
         let mut loads: Vec<u64> = self.recoveries.iter().map(|recovery| recovery.after).collect();
         loads.sort_unstable();
@@ -272,12 +288,18 @@ impl Capacity {
         let told = |recovery: &Recovery| {
             let after = self.load(recovery.after);
             match recovery.seconds {
-                Some(seconds) if seconds < 1.0 => format!("after {after}: at once"),
                 Some(seconds) => format!("after {after}: {} until latency was as before", time(seconds)),
                 None => format!("after {after}: did not recover within {}", time(recovery.patience_s)),
             }
         };
-        loads.into_iter().filter_map(worst).map(told).collect()
+        let is_at_once = |recovery: &&Recovery| recovery.seconds.is_some_and(|seconds| seconds < 1.0);
+        let (at_once, slow): (Vec<&Recovery>, Vec<&Recovery>) =
+            loads.into_iter().filter_map(worst).partition(is_at_once);
+        let others = (!at_once.is_empty()).then(|| match slow.is_empty() {
+            true => "at once after every load that failed".to_owned(),
+            false => "at once after the others".to_owned(),
+        });
+        slow.into_iter().map(told).chain(others).collect()
     }
 }
 

@@ -5,10 +5,10 @@ use crate::error::Error;
 use crate::load;
 use crate::runs::{self, RunSession};
 use crate::watched_service::WatchedService;
-use sonagi_measure::thresholds::Threshold;
 use serde_json::{Value, json};
 use sonagi_artillery::schedule::{Load, Shape};
 use sonagi_artillery::{Loaded, Overrides, Problem, Problems, names, nearest};
+use sonagi_measure::thresholds::Threshold;
 use std::path::{Path, PathBuf};
 
 /// A script whose load is varied.
@@ -130,7 +130,8 @@ fn undeclared(name: &str, run: &Loaded) -> Option<Problem> {
     let hint = match nearest(name, known.iter().copied().chain(["rate", "users"])) {
         Some(meant) => format!("did you mean `{meant}`?"),
         None if known.is_empty() => {
-            "rate and users can be varied in any script; a variable is declared in `config.variables`".to_owned()
+            "rate and users can be varied in any script; a variable is declared in `config.variables`"
+                .to_owned()
         }
         None => format!("its variables: {}; rate and users can be varied in any script", known.join(", ")),
     };
@@ -159,7 +160,12 @@ impl<'a> ArtilleryTrials<'a> {
     pub(crate) fn until(&self) -> Result<Threshold, Error> {
         let loaded = sonagi_artillery::load(&self.varying.path, &self.varying.at(1, 1.0, None));
         let loaded = loaded.map_err(|problems| Error::Problems(problems.to_string()))?;
-        loaded.plan.thresholds.into_iter().next().ok_or_else(|| Error::could_not("the expression was not read"))
+        loaded
+            .plan
+            .thresholds
+            .into_iter()
+            .next()
+            .ok_or_else(|| Error::could_not("the expression was not read"))
     }
 
     /// Ends the service.

@@ -4,8 +4,8 @@ use crate::capacity::{self, ArtilleryTrials, Asked, Record, Trials, Varied, Vary
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::k6::{K6Asked, K6Trials};
-use crate::page::PageWish;
 use crate::output::Vocabulary;
+use crate::page::PageWish;
 use crate::run_options::RunOptions;
 use crate::runs::{self, RunSession};
 use crate::target_watch::{self, WatchWish};
@@ -69,10 +69,7 @@ fn question() -> [Arg; 2] {
 
 fn range() -> [Arg; 3] {
     let load = |name: &'static str| {
-        Arg::new(name)
-            .long(name)
-            .value_name("LOAD")
-            .value_parser(value_parser!(u64).range(1..=1_000_000_000))
+        Arg::new(name).long(name).value_name("LOAD").value_parser(value_parser!(u64).range(1..=1_000_000_000))
     };
     [
         load("from").help("The lowest load, which must hold; default: 10 of a rate or of users"),
@@ -162,7 +159,9 @@ impl Flags {
             (_, from, to) => (from.unwrap_or(RANGE.0), to.unwrap_or(RANGE.1)),
         };
         if from >= to {
-            problems.push(format!("error: --to: the highest load is above the lowest; got {to}, and --from is {from}"));
+            problems.push(format!(
+                "error: --to: the highest load is above the lowest; got {to}, and --from is {from}"
+            ));
         }
         let width = width(&text("width")).map_err(|problem| problems.push(problem)).unwrap_or(0.05);
         let (budget, trial) = (time("budget"), time("trial"));
@@ -250,7 +249,10 @@ fn width(text: &str) -> Result<f64, String> {
         None => number(text),
     };
     share.filter(|share| *share > 0.0 && *share <= WIDEST).ok_or_else(|| {
-        format!("error: --width: a width is more than 0 % and at most {} %, e.g. 5%; got `{text}`", WIDEST * 100.0)
+        format!(
+            "error: --width: a width is more than 0 % and at most {} %, e.g. 5%; got `{text}`",
+            WIDEST * 100.0
+        )
     })
 }
 
@@ -300,7 +302,9 @@ fn of_artillery(
         problems.push("error: --solo: one user alone has no load to be varied".to_owned());
     }
     if matches.contains_id("env") {
-        problems.push("error: --env: it sets variables of k6 scripts\nhint: --variables '{\"name\": 1}'".to_owned());
+        problems.push(
+            "error: --env: it sets variables of k6 scripts\nhint: --variables '{\"name\": 1}'".to_owned(),
+        );
     }
     let overrides = Overrides { until: Some(flags.until.clone()), ..overrides };
     let varying = match Varying::of(&flags.script, overrides, flags.varied.clone()) {
@@ -342,11 +346,7 @@ fn searched(
 
 fn shown(record: Record, json: bool, terminal: &Terminal) -> Result<Exit, Error> {
     let capacity = record.into_capacity();
-    let text = if json {
-        capacity.document()
-    } else {
-        capacity.console(terminal.columns, terminal.colour)
-    };
+    let text = if json { capacity.document() } else { capacity.console(terminal.columns, terminal.colour) };
     terminal.print(&text)?;
     Ok(exit(capacity.end))
 }

@@ -3,10 +3,10 @@
 use crate::destination::Destination;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::{capacity, matrix};
 use crate::output::{self, Vocabulary};
 use crate::page;
 use crate::terminal::Terminal;
+use crate::{capacity, matrix};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::Value;
 use sonagi_artillery::names;
@@ -32,10 +32,9 @@ pub(super) fn define() -> Command {
         .long_about(
             "Print a run's summary again, from its folder: of a k6 script k6's own, as it was when the test ended \
              (what `handleSummary` made of it is not made again). A run that was cut off is read up to its last second \
-             on disk. For the folder of a matrix it prints the table that compares the runs, for that of a search for a capacity its \
-             answer; for any other folder of \
-             runs, such as `runs`, a list of them, newest first. The exit code is 0 whatever the verdict; 4 if the \
-             folder cannot be read.",
+             on disk. For the folder of a matrix it prints the table that compares the runs, for that of a search for \
+             a capacity its answer; for any other folder of runs, such as `runs`, a list of them, newest first. The \
+             exit code is 0 whatever the verdict; 4 if the folder cannot be read.",
         )
         .arg(
             Arg::new("folder")
@@ -178,7 +177,8 @@ fn write(path: &Path, folder: &Path, summary: &Summary) -> Result<(), Error> {
 
 /// The runs in a folder that is no run itself, newest first: their names begin with their time. None: it holds no run.
 fn runs_in(folder: &Path) -> Option<Vec<PathBuf>> {
-    let is_run = |path: &PathBuf| [RUN, matrix::DOCUMENT, capacity::DOCUMENT].iter().any(|name| path.join(name).is_file());
+    let documents = [RUN, matrix::DOCUMENT, capacity::DOCUMENT];
+    let is_run = |path: &PathBuf| documents.iter().any(|name| path.join(name).is_file());
     if is_run(&folder.to_owned()) {
         return None;
     }

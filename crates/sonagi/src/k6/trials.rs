@@ -30,6 +30,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 const MOST_MADE: u64 = 1000;
 /// Virtual users in all, at most, unless the script says more.
 const MOST_USERS: u64 = 5000;
+/// Executors go on for no less than this.
+const SHORTEST_S: f64 = 1.0;
 /// First parts of names that every run's summary has.
 const OF_EVERY_RUN: [&str; 9] = [
     "delivery",
@@ -101,8 +103,8 @@ impl K6Trials {
         if let Varied::Variable(name) = &asked.varied
             && !String::from_utf8_lossy(&source).contains(name.as_str())
         {
-            let text = format!("notice: --vary {name}: the script's own text has no such name; does it read __ENV.{name}?");
-            terminal.say(&text);
+            let text = "the script's own text has no such name; does it read";
+            terminal.say(&format!("notice: --vary {name}: {text} __ENV.{name}?"));
         }
         match scenario {
             Ok(scenario) if found.is_empty() => {
@@ -124,7 +126,7 @@ impl K6Trials {
             Varied::Users => json!({ "executor": "constant-vus", "vus": load }),
             Varied::Variable(_) => as_written(executor),
         };
-        let duration = format!("{}ms", (seconds * 1e3).round());
+        let duration = format!("{}ms", (seconds.max(SHORTEST_S) * 1e3).round());
         let common = json!({
             "duration": duration,
             "exec": exec,
@@ -157,9 +159,7 @@ fn request(
         source: source.to_owned(),
         environment,
         tiers: Tiers { flags, ..Tiers::default() },
-        shards: asked
-            .shards
-            .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
+        shards: asked.shards.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
         no_thresholds: true,
         full_summary: false,
         no_summary: true,
@@ -174,9 +174,8 @@ fn request(
 
 /// The environment of the process with these over it.
 fn variables(over: &[(String, String)]) -> Vec<(String, String)> {
-    let system = std::env::vars_os().filter_map(|(name, value)| {
-        Some((name.into_string().ok()?, value.into_string().ok()?))
-    });
+    let system = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     let system = system.filter(|(name, _)| over.iter().all(|(known, _)| known != name));
     system.chain(over.iter().cloned()).collect()
 }
@@ -232,7 +231,9 @@ fn unknown(until: &Threshold, test: &Test) -> Vec<String> {
 /// A scenario of arrivals at a rate, with room for as many users as the target may need for them.
 fn arriving(rate: f64, executor: &Executor) -> Value {
     let of_script = match executor {
-        Executor::ConstantArrivalRate { max_vus, .. } | Executor::RampingArrivalRate { max_vus, .. } => *max_vus,
+        Executor::ConstantArrivalRate { max_vus, .. } | Executor::RampingArrivalRate { max_vus, .. } => {
+            *max_vus
+        }
         _ => 0,
     };
     let most = ((rate * 2.0) as u64).clamp(100, MOST_USERS).max(of_script);
@@ -301,10 +302,7 @@ impl Trials for K6Trials {
             if let RunEvent::Ended(of_run) = &event {
                 summary = Some((*of_run).clone());
             }
-            sinks.each(
-                |sink| pass(sink, &event, Some(&script)),
-                |trouble| runs::warn(&trouble, &terminal),
-            );
+            sinks.each(|sink| pass(sink, &event, Some(&script)), |trouble| runs::warn(&trouble, &terminal));
         };
         let ended = match load(request, &abort, &mut on) {
             Ok(test) => test.run(&abort, &mut on),
@@ -315,7 +313,8 @@ impl Trials for K6Trials {
             let _ = path.map(std::fs::remove_dir);
             return if abort.asked() { Ok(None) } else { Err(why(&ended, &self.asked.script)) };
         };
-        let figures = Figures { measured: summary.names(), may_be_absent: |name| name.starts_with("errors.") };
+        let figures =
+            Figures { measured: summary.names(), may_be_absent: |name| name.starts_with("errors.") };
         let judged = self.asked.until.judge(&figures);
         let (held, evidence) = (judged.held, judged.evidence);
         Ok(Some(TrialRun { summary, held, evidence, figures: figures.measured, folder: path }))

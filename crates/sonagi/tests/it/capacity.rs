@@ -99,7 +99,9 @@ fn a_variable_is_searched_to_the_unit_and_the_folder_says_it_again() {
 #[test]
 fn a_matrix_axis_can_be_searched_and_a_range_that_ends_is_told() {
     let lab = Lab::new();
-    let script = SCRIPT.replace("  variables: { size: [1] }\n", "").replace("scenarios:", "matrix: { size: [1, 2] }\nscenarios:");
+    let script = SCRIPT
+        .replace("  variables: { size: [1] }\n", "")
+        .replace("scenarios:", "matrix: { size: [1, 2] }\nscenarios:");
     lab.place.write("size.yml", &script);
     let answer = lab.search(&["--vary", "size", "--from", "1", "--to", "30"]);
     assert_eq!(answer.code, Some(0), "{answer:?}");
@@ -120,7 +122,8 @@ fn the_rate_of_a_k6_script_is_searched_by_its_own_metrics() {
     );
     lab.place.write("size.js", &script);
     let sonagi = |arguments: &[&str]| {
-        let given = ["capacity", "size.js", "--until", "http_req_failed.rate < 0.5", "--trial", "300ms", "--fresh"];
+        let given =
+            ["capacity", "size.js", "--until", "http_req_failed.rate < 0.5", "--trial", "300ms", "--fresh"];
         lab.place.sonagi(&[&given[..], arguments].concat())
     };
     let found = sonagi(&["--vary", "SIZE", "--from", "1", "--to", "60", "--json"]);
@@ -143,7 +146,8 @@ fn a_budget_that_is_too_short_leaves_what_is_known() {
 fn everything_that_is_wrong_is_told_before_the_first_trial() {
     let lab = Lab::new();
     let told = |arguments: &[&str]| {
-        let answer = lab.place.sonagi(&[&["capacity", "size.yml", "--target", &lab.target], arguments].concat());
+        let answer =
+            lab.place.sonagi(&[&["capacity", "size.yml", "--target", &lab.target], arguments].concat());
         assert_eq!(answer.code, Some(2), "{answer:?}");
         assert!(lab.place.folders().is_empty());
         answer.err

@@ -50,7 +50,8 @@ fn quantile(figure: &str) -> Option<f64> {
     if figure == "median" {
         return Some(0.5);
     }
-    let digits = figure.strip_prefix('p').filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
+    let digits =
+        figure.strip_prefix('p').filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
     format!("0.{digits}").parse().ok()
 }
 
@@ -80,6 +81,9 @@ mod tests {
 
     #[test]
     fn what_no_number_of_events_asserts_needs_none() {
-        check("delivery.ratio == 1 and delivery.ratio >= 1 and vusers.failed < 1 and a.max < 5 and a.p99 > 3", &[]);
+        check(
+            "delivery.ratio == 1 and delivery.ratio >= 1 and vusers.failed < 1 and a.max < 5 and a.p99 > 3",
+            &[],
+        );
     }
 }
