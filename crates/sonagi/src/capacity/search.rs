@@ -197,8 +197,8 @@ impl Searching<'_> {
         let load = self.record.capacity.load(load);
         let figures: Vec<&str> = self.needs.iter().map(|need| need.figure.as_str()).collect();
         format!(
-            "a trial at {load} would need {seconds:.0} s for enough events to assert {}; {LONGEST_S} s are the longest\n\
-             hint: raise --from, or make --until less strict",
+            "a trial at {load} would need {seconds:.0} s for enough events to assert {}; {LONGEST_S} s are the \
+             longest\nhint: raise --from, or make --until less strict",
             figures.join(" and ")
         )
     }
