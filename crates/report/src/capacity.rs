@@ -190,8 +190,12 @@ impl Capacity {
     /// What is told beside the verdict.
     fn beside(&self) -> Vec<String> {
         let mut all = Vec::new();
-        let is_found = matches!(self.end, Some(End::Bracket | End::AtLeast | End::Below));
-        if !is_found && !(self.end == Some(End::Generator) && self.found.lower.is_some()) {
+        let is_answered = match self.end {
+            Some(End::Bracket | End::AtLeast | End::Below) => true,
+            Some(End::Generator) => self.found.lower.is_some(),
+            _ => false,
+        };
+        if !is_answered {
             all.push(self.known());
         }
         let cause = self.limited_by.as_ref().map(|cause| format!("limited by: {cause}"));
@@ -272,7 +276,7 @@ impl Capacity {
         line(cells, &format!("{verdict}{bound}"))
     }
 
-    /// How the target recovered: one line a load.
+    /// How the target recovered: one line a load, and one for all after which it was itself at once.
     fn recovered(&self) -> Vec<String> {
         let mut loads: Vec<u64> = self.recoveries.iter().map(|recovery| recovery.after).collect();
         loads.sort_unstable();
@@ -284,12 +288,18 @@ impl Capacity {
         let told = |recovery: &Recovery| {
             let after = self.load(recovery.after);
             match recovery.seconds {
-                Some(seconds) if seconds < 1.0 => format!("after {after}: at once"),
                 Some(seconds) => format!("after {after}: {} until latency was as before", time(seconds)),
                 None => format!("after {after}: did not recover within {}", time(recovery.patience_s)),
             }
         };
-        loads.into_iter().filter_map(worst).map(told).collect()
+        let is_at_once = |recovery: &&Recovery| recovery.seconds.is_some_and(|seconds| seconds < 1.0);
+        let (at_once, slow): (Vec<&Recovery>, Vec<&Recovery>) =
+            loads.into_iter().filter_map(worst).partition(is_at_once);
+        let others = (!at_once.is_empty()).then(|| match slow.is_empty() {
+            true => "at once after every load that failed".to_owned(),
+            false => "at once after the others".to_owned(),
+        });
+        slow.into_iter().map(told).chain(others).collect()
     }
 }
 

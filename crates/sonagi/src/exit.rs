@@ -35,7 +35,8 @@ pub(crate) const CODES: [Meaning; 7] = [
         exit: Exit::Fail,
         code: 1,
         meaning: "A run failed: a strict threshold, a delivery, a user, or its HTTP answers (`--fail-on-status`). Like \
-                  a failed `ensure` in Artillery. Of `compare --fail-on`: side B is worse. Of `capacity`: the lowest load does not hold.",
+                  a failed `ensure` in Artillery. Of `compare --fail-on`: side B is worse. Of `capacity`: the lowest \
+                  load does not hold.",
     },
     Meaning {
         exit: Exit::Problems,

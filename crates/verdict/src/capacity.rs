@@ -1,21 +1,22 @@
 //! The highest load that a target holds: a search after MLRsearch (RFC 9971), as a pure state machine.
 //!
 //! A load is a whole number of whatever is varied: arrivals per second, users, a variable of the script. Who carries
-//! out the trials asks [`Search::next`] for one after the other and enters what each came to. A load is a *lower bound*
-//! or an *upper bound* as the specification classifies it, from all its trials of full length ([`bounds`]); the relevant
-//! upper bound is the smallest, the relevant lower bound the greatest below it.
+//! out the trials asks [`Search::next`] for one after the other and enters what each came to. A load is a *lower
+//! bound* or an *upper bound* as the specification classifies it, from all its trials of full length ([`bounds`]); the
+//! relevant upper bound is the smallest, the relevant lower bound the greatest below it.
 //!
 //! Two decisions a reader would question. A trial is good or bad by an expression, which is no loss ratio: a bad trial
-//! counts as one whose loss is too high, whatever it lost, as p99 < 300 ms has no share that could be compared. The rate
-//! that it achieved is used where the specification's own is: as a hint where to look next, and for the conditional
-//! throughput. And the search climbs from the lowest load instead of beginning at the highest: a service that is driven
-//! five times beyond its limit may not come back for minutes, which costs more than the trials that this saves.
+//! counts as one whose loss is too high, whatever it lost, as p99 < 300 ms has no share that could be compared. The
+//! rate that it achieved is used where the specification's own is: as a hint where to look next, and for the
+//! conditional throughput. And the search climbs from the lowest load instead of beginning at the highest: a service
+//! that is driven five times beyond its limit may not come back for minutes, which costs more than the trials that this
+//! saves.
 //!
 //! | stage | next trial | ends |
 //! |---|---|---|
 //! | climb | short, at four times the load before | at a miss, or at the top of the range |
-//! | narrow | short at first, longer from four widths on: at the rate that was achieved, or halfway | the middle is known |
-//! | confirm | of full length: the lower end until it is decided, then the upper | both ends are decided |
+//! | narrow | short, longer from four widths on: at the rate achieved, or halfway | the middle is known |
+//! | confirm | of full length: the lower end until decided, then the upper | both ends are decided |
 
 pub mod bounds;
 mod events;
@@ -132,6 +133,8 @@ pub struct Search {
     /// The least load times seconds of a trial of full length: it must have so many events that it can assert the
     /// expression.
     offered: f64,
+    /// The least length of such a trial, whatever its load.
+    least_s: f64,
     trials: Vec<Trial>,
     stage: Stage,
 }
@@ -191,7 +194,7 @@ impl Search {
     /// Nothing has been tried yet.
     pub fn new(goal: Goal) -> Search {
         let stage = Stage::Climb { held: None, at: goal.from };
-        Search { goal, offered: 0.0, trials: Vec::new(), stage }
+        Search { goal, offered: 0.0, least_s: 0.0, trials: Vec::new(), stage }
     }
 
     /// The goal.
@@ -210,9 +213,15 @@ impl Search {
         self.settle();
     }
 
+    /// A trial of full length has at least so many seconds, where events do not come in proportion to the load.
+    pub fn require_s(&mut self, seconds: f64) {
+        self.least_s = self.least_s.max(seconds);
+        self.settle();
+    }
+
     /// Seconds of a trial of full length at a load: longer where few events come in a second.
     pub fn full_s(&self, load: u64) -> f64 {
-        self.goal.final_s.max(self.offered / load.max(1) as f64)
+        self.goal.final_s.max(self.least_s).max(self.offered / load.max(1) as f64)
     }
 
     /// Whether a trial is of full length.
@@ -425,8 +434,9 @@ impl Search {
         loads.sort_unstable();
         loads.dedup();
         let of = |load: u64, class| {
-            let full = self.at(load).filter(|trial| self.is_full(trial));
-            Bound::of(&self.goal, load, class, full)
+            // A short trial counts only where it was bad.
+            let counts = |trial: &&Trial| self.is_full(trial) || trial.outcome == Outcome::Missed;
+            Bound::of(&self.goal, load, class, self.at(load).filter(counts))
         };
         let upper = loads.iter().copied().find(|load| self.class(*load) == Class::Upper);
         let below = |load: &u64| upper.is_none_or(|upper| *load < upper);

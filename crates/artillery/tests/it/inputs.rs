@@ -232,6 +232,11 @@ fn until_stands_in_place_of_all_thresholds_and_names_what_the_script_measures() 
     let expressions: Vec<&str> = plan.thresholds.iter().map(|threshold| threshold.expression()).collect();
     let quoted = "http.response_time.p99 < 300 and 'vusers.created_by_name.log in' >= 0";
     assert_eq!(expressions, [quoted]);
-    assert_eq!(folder.problems(&until("http.respnse_time.p99 < 300 and delivery.ratio == 1")), "");
-    assert_eq!(folder.problems(&until("http.response_time.p99 <")), "");
+    assert_eq!(
+        folder.problems(&until("http.respnse_time.p99 < 300 and delivery.ratio == 1")),
+        "--until: `http.respnse_time.p99` is not a metric\n  hint: did you mean `http.response_time.p99`?\n--until: \
+         nothing in the script measures `delivery.ratio`\n  hint: a message with `{{ $stamp }}` is tracked"
+    );
+    let torn = folder.problems(&until("http.response_time.p99 <"));
+    assert!(torn.starts_with("--until: expected a name, a number"), "{torn}");
 }

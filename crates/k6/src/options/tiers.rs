@@ -132,6 +132,10 @@ impl Tier {
             if self.scenarios.is_some() {
                 notices.push(format!("{} replaces the scenarios altogether", speaker.name()));
             }
+            if speaker == Speaker::Flags && over.scenarios.is_some() {
+                // There is no such flag: who gives scenarios for the command line means these and no shortcut.
+                self.values.shift_remove("vus");
+            }
             self.scenarios = over.scenarios;
             PLANS.iter().for_each(|name| drop(self.values.shift_remove(*name)));
         }

@@ -128,11 +128,21 @@ impl Searching<'_> {
             if events < wanted && is_full {
                 lacking = Some(need.clone());
             }
+            if self.trials.has_own_length() {
+                continue;
+            }
             // Nothing at all says nothing of how much there will be.
             let is_told = events > 0.0 || is_full;
-            if is_told && !self.trials.has_own_length() && (events < wanted || !is_full) {
-                let in_a_unit = events.max(1.0) / (load as f64 * seconds);
-                self.search.require(SPARE * wanted / in_a_unit);
+            let in_a_second = events.max(1.0) / seconds;
+            match self.asked.varied {
+                // Whatever a variable means, more of it need not bring more events.
+                Varied::Variable(_) if events < wanted && is_full => {
+                    self.search.require_s(SPARE * wanted / in_a_second);
+                }
+                Varied::Rate | Varied::Users if is_told && (events < wanted || !is_full) => {
+                    self.search.require(SPARE * wanted * load as f64 / in_a_second);
+                }
+                _ => {}
             }
         }
         lacking
@@ -167,10 +177,12 @@ impl Searching<'_> {
         let number = self.record.capacity.trials.len() + 1;
         let load = self.record.capacity.load(trial.load);
         let p99 = row.p99_ms.map(|ms| format!(" · p99 {} ms", figure(ms))).unwrap_or_default();
-        let evidence =
-            if trial.outcome == Outcome::Held { String::new() } else { format!(" · {}", row.evidence) };
-        self.terminal
-            .say(&format!("trial {number:<5} {load} for {:.0} s: {word}{p99}{evidence}", trial.seconds));
+        let evidence = match trial.outcome {
+            Outcome::Held => String::new(),
+            _ => format!(" · {}", row.evidence),
+        };
+        let seconds = figure(trial.seconds);
+        self.terminal.say(&format!("trial {number:<5} {load} for {seconds} s: {word}{p99}{evidence}"));
     }
 
     fn too_few(&self, run: &TrialRun, Need { figure, counted, events }: &Need) -> String {
@@ -185,8 +197,8 @@ impl Searching<'_> {
         let load = self.record.capacity.load(load);
         let figures: Vec<&str> = self.needs.iter().map(|need| need.figure.as_str()).collect();
         format!(
-            "a trial at {load} would need {seconds:.0} s for enough events to assert {}; {LONGEST_S} s are the longest\n\
-             hint: raise --from, or make --until less strict",
+            "a trial at {load} would need {seconds:.0} s for enough events to assert {}; {LONGEST_S} s are the \
+             longest\nhint: raise --from, or make --until less strict",
             figures.join(" and ")
         )
     }

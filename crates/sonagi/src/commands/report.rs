@@ -34,10 +34,9 @@ pub(super) fn define() -> Command {
         .long_about(
             "Print a run's summary again, from its folder: of a k6 script k6's own, as it was when the test ended \
              (what `handleSummary` made of it is not made again). A run that was cut off is read up to its last second \
-             on disk. For the folder of a matrix it prints the table that compares the runs, for that of a search for a capacity its \
-             answer; for any other folder of \
-             runs, such as `runs`, a list of them, newest first. The exit code is 0 whatever the verdict; 4 if the \
-             folder cannot be read.",
+             on disk. For the folder of a matrix it prints the table that compares the runs, for that of a search for \
+             a capacity its answer; for any other folder of runs, such as `runs`, a list of them, newest first. The \
+             exit code is 0 whatever the verdict; 4 if the folder cannot be read.",
         )
         .arg(
             Arg::new("folder")

@@ -30,6 +30,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 const MOST_MADE: u64 = 1000;
 /// Virtual users in all, at most, unless the script says more.
 const MOST_USERS: u64 = 5000;
+/// Executors go on for no less than this.
+const SHORTEST_S: f64 = 1.0;
 /// First parts of names that every run's summary has.
 const OF_EVERY_RUN: [&str; 9] = [
     "delivery",
@@ -101,10 +103,8 @@ impl K6Trials {
         if let Varied::Variable(name) = &asked.varied
             && !String::from_utf8_lossy(&source).contains(name.as_str())
         {
-            let text = format!(
-                "notice: --vary {name}: the script's own text has no such name; does it read __ENV.{name}?"
-            );
-            terminal.say(&text);
+            let text = "the script's own text has no such name; does it read";
+            terminal.say(&format!("notice: --vary {name}: {text} __ENV.{name}?"));
         }
         match scenario {
             Ok(scenario) if found.is_empty() => {
@@ -126,7 +126,7 @@ impl K6Trials {
             Varied::Users => json!({ "executor": "constant-vus", "vus": load }),
             Varied::Variable(_) => as_written(executor),
         };
-        let duration = format!("{}ms", (seconds * 1e3).round());
+        let duration = format!("{}ms", (seconds.max(SHORTEST_S) * 1e3).round());
         let common = json!({
             "duration": duration,
             "exec": exec,

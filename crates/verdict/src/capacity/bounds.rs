@@ -22,9 +22,9 @@ pub enum Class {
 pub struct Bound {
     /// The load.
     pub load: u64,
-    /// How many trials of full length say so, of how many.
+    /// How many of the trials that count say so.
     pub agreeing: usize,
-    /// How many trials of full length there were.
+    /// How many trials count: those of full length, and shorter ones that were bad.
     pub trials: usize,
     /// The conditional throughput: what the target kept up with in the worst trial that still counts.
     pub throughput: Option<f64>,
@@ -73,23 +73,23 @@ pub fn class<'t>(
 }
 
 impl Bound {
-    /// The bound that these trials of full length make of a load.
+    /// The bound that the trials that count make of a load.
     pub(super) fn of<'t>(
         goal: &Goal,
         load: u64,
         class: Class,
-        full: impl Iterator<Item = &'t Trial> + Clone,
+        counting: impl Iterator<Item = &'t Trial> + Clone,
     ) -> Bound {
-        let of = |outcome| full.clone().filter(|trial| trial.outcome == outcome).count();
+        let of = |outcome| counting.clone().filter(|trial| trial.outcome == outcome).count();
         let (held, missed) = (of(Outcome::Held), of(Outcome::Missed));
         let agreeing = if class == Class::Lower { held } else { missed };
-        Bound { load, agreeing, trials: held + missed, throughput: throughput(goal, load, full) }
+        Bound { load, agreeing, trials: held + missed, throughput: throughput(goal, load, counting) }
     }
 }
 
 /// What the target kept up with at a load, but for the share of time that may be worse.
-fn throughput<'t>(goal: &Goal, load: u64, full: impl Iterator<Item = &'t Trial>) -> Option<f64> {
-    let mut achieved: Vec<(f64, f64)> = full
+fn throughput<'t>(goal: &Goal, load: u64, counting: impl Iterator<Item = &'t Trial>) -> Option<f64> {
+    let mut achieved: Vec<(f64, f64)> = counting
         .filter(|trial| trial.outcome != Outcome::Unreliable)
         .filter_map(|trial| Some((trial.achieved?.min(load as f64), trial.seconds)))
         .collect();
