@@ -3,6 +3,7 @@
 use crate::dotenv;
 use crate::error::Error;
 use crate::invocation;
+use crate::launch;
 use crate::target_watch;
 use crate::terminal::Terminal;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
@@ -107,6 +108,7 @@ pub(crate) fn overrides(matches: &ArgMatches, terminal: &Terminal) -> Result<Ove
         dotenv: file("dotenv").map(|path| stand_ins(&path, terminal)).unwrap_or_default(),
         matrix: matches.get_many::<Axis>("matrix").into_iter().flatten().cloned().collect(),
         serve: Some(crate::commands::refused_of_serve),
+        launch: Some(launch::refused),
         watch: Some(target_watch::refused),
         ..Overrides::default()
     })
@@ -190,6 +192,8 @@ pub(crate) struct ScriptRun {
     pub(crate) name: String,
     /// The service to start as its target.
     pub(crate) serve: Option<Serve>,
+    /// The service of the script's own to start.
+    pub(crate) launch: Option<launch::Wish>,
     /// The plan of a script with a single run against a target of its own. Other runs are read again when their turn
     /// comes: a service has no address before it listens, and payloads need not stay in memory once per combination.
     plan: Option<Plan>,
@@ -216,11 +220,12 @@ impl Script {
         let is_alone = loaded.len() == 1;
         let mut notices = Vec::new();
         let mut runs = Vec::with_capacity(loaded.len());
-        for Loaded { plan, notices: of_run, combination, serve, .. } in loaded {
+        for Loaded { plan, notices: of_run, combination, serve, launch, .. } in loaded {
             notices.extend(of_run);
             let name = plan.name.clone();
-            let plan = (is_alone && serve.is_none()).then_some(plan);
-            runs.push(ScriptRun { combination, name, serve, plan });
+            let launch = launch.map(|launch| launch::Wish::of(launch, &plan.target, path));
+            let plan = (is_alone && serve.is_none() && launch.is_none()).then_some(plan);
+            runs.push(ScriptRun { combination, name, serve, launch, plan });
         }
         let (path, overrides) = (path.to_owned(), overrides.clone());
         Script { path, text, overrides, notices, unloaded, processor, runs }

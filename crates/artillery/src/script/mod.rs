@@ -26,6 +26,7 @@ mod formula;
 mod functions;
 mod http;
 mod inputs;
+mod launch;
 mod loops;
 mod merge;
 mod names;
@@ -56,6 +57,7 @@ mod yaml;
 
 pub use combinations::Combination;
 pub use config::RefusesWatch;
+pub use launch::{RefusedLaunch, RefusesLaunch};
 pub use problem::{Notice, Problem, Problems, nearest};
 pub use serve::{RefusedArgument, Refuses, Serve, serve_options};
 
@@ -105,6 +107,8 @@ pub struct Overrides {
     /// Finds the options under `serve` that `sonagi serve` does not accept; without it, they are reported when the
     /// service starts.
     pub serve: Option<Refuses>,
+    /// Finds what is wrong under `config.launch`; without it, that is reported when the service starts.
+    pub launch: Option<RefusesLaunch>,
     /// Finds what is wrong with a text under `config.watch`; without it, that is reported when the run starts.
     pub watch: Option<RefusesWatch>,
 }
@@ -121,6 +125,9 @@ pub struct Loaded {
     /// The service to start first; load again with its address as [`Overrides::target`]. None when there is none to
     /// start, or a target was given in its place.
     pub serve: Option<Serve>,
+    /// What `config.launch` says of the service to start for the run, templates filled in. None when there is none, or
+    /// a target was given in its place.
+    pub launch: Option<Value>,
     /// The functions it calls.
     called: Vec<called::Called>,
 }
@@ -209,6 +216,11 @@ fn text(path: &Path) -> Result<String, Problems> {
     })
 }
 
+/// The keys of `config.launch`, by the name of the place they stand in.
+pub fn launch_keys() -> Vec<(&'static str, Vec<&'static str>)> {
+    schema::launch_keys()
+}
+
 /// The table of every key, as Markdown: the reference part of `docs/scripts.md`.
 pub fn reference() -> String {
     schema::reference()
@@ -244,10 +256,10 @@ fn compiled(
         notices.extend(tolerated.map(Notice::from));
     }
     match plan {
-        Some((plan, serve)) if problems.is_empty() => {
+        Some((plan, Services { serve, launch })) if problems.is_empty() => {
             notices.sort_by_key(|notice| (notice.line, notice.column));
             let combination = overrides.combination.clone().unwrap_or_default();
-            Ok(Loaded { plan, notices, combination, serve, called })
+            Ok(Loaded { plan, notices, combination, serve, launch, called })
         }
         _ => {
             problems.sort_by(|a, b| (a.line, a.column, &a.what).cmp(&(b.line, b.column, &b.what)));
@@ -294,7 +306,7 @@ fn plan(
     path: &Path,
     root: &yaml::Node,
     overrides: &Overrides,
-) -> Option<(Plan, Option<Serve>)> {
+) -> Option<(Plan, Services)> {
     if root.is_null() {
         let hint = "a script has `config:` and `scenarios:`".to_owned();
         reader.problem(root.place, "the script is empty", Some(hint));
@@ -307,6 +319,7 @@ fn plan(
     combination.declare(reader);
     let serve = serve::serve(reader, &script, overrides.serve).filter(|_| overrides.target.is_none());
     let mut variables = config::variables(reader, &config, overrides);
+    let launch = launched(reader, &config, overrides, serve.as_ref());
     let target = config::target(reader, &config, overrides, serve.is_some());
     let payloads = payload::payloads(reader, &config, &folder(path));
     combination.join(reader, &script, &mut variables, &payloads);
@@ -360,7 +373,32 @@ fn plan(
         tagged,
         source: combination.source(root),
     };
-    Some((plan, serve))
+    Some((plan, Services { serve, launch }))
+}
+
+/// What is started for a run.
+struct Services {
+    serve: Option<Serve>,
+    launch: Option<Value>,
+}
+
+/// The service that `config.launch` describes, beside which there is no other.
+fn launched(
+    reader: &mut Reader,
+    config: &reader::Fields<'_>,
+    overrides: &Overrides,
+    serve: Option<&Serve>,
+) -> Option<Value> {
+    let launch = launch::launch(reader, config, overrides.launch).filter(|_| overrides.target.is_none());
+    if launch.is_some() && serve.is_some() {
+        let hint = "remove `serve`, or `config.launch`".to_owned();
+        reader.problem(
+            config.place_of("launch"),
+            "a run has one service: `serve` starts another one",
+            Some(hint),
+        );
+    }
+    launch
 }
 
 /// The script's config; without one, an empty one.
