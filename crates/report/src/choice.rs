@@ -24,7 +24,8 @@ pub(crate) fn tone(choice: &Choice) -> Tone {
         let compared = tried.against_best.as_ref();
         compared.is_none_or(|compared| compared.judgement != Judgement::Inconclusive)
     };
-    if choice.best.is_some() && choice.tried.iter().all(is_sure) { Tone::Good } else { Tone::Doubtful }
+    let is_good = choice.best.is_some_and(|best| !choice.tried[best].has_failed());
+    if is_good && choice.tried.iter().all(is_sure) { Tone::Good } else { Tone::Doubtful }
 }
 
 /// The best, and how the others compare with it, in a sentence.
@@ -162,6 +163,15 @@ fn drawn(tried: &Tried, most: f64, width: usize) -> String {
     (0..=high.max(mean)).map(at).collect()
 }
 
+/// The word of a value that is compared with no other.
+fn word_alone(tried: &Tried) -> &'static str {
+    match tried.mean {
+        None => "no run",
+        Some(_) if tried.has_failed() => "failed",
+        Some(_) => "best",
+    }
+}
+
 /// The mean, its interval, the change against the best, the word.
 fn cells(tried: &Tried, figure: &Figure) -> [String; 4] {
     let none = || "-".to_owned();
@@ -170,13 +180,14 @@ fn cells(tried: &Tried, figure: &Figure) -> [String; 4] {
         .interval
         .map_or_else(none, |(low, high)| format!("{}–{}", bare(figure, low), bare(figure, high)));
     let Some(compared) = &tried.against_best else {
-        return [mean, ends, String::new(), if tried.mean.is_some() { "best" } else { "no run" }.to_owned()];
+        return [mean, ends, String::new(), word_alone(tried).to_owned()];
     };
     let change = match figure.scale {
         Scale::Ratio => format!("{} ×", ratio(compared.effect.estimate)),
         Scale::Difference => difference(figure, compared.effect.estimate, "pt"),
     };
     let word = match compared.judgement {
+        _ if tried.has_failed() => "failed".to_owned(),
         Judgement::Inconclusive => "open".to_owned(),
         other => other.word().to_lowercase(),
     };

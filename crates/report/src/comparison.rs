@@ -233,6 +233,17 @@ fn sentences(comparison: &Comparison) -> Vec<(&'static str, String)> {
     for mismatch in &comparison.mismatches {
         sentences.push(("differs", mismatched(mismatch)));
     }
+    if comparison.failed != [0, 0] {
+        let of = |side: usize| {
+            let (label, runs) = &comparison.sides[side];
+            format!(
+                "{} of {} of {label}",
+                count(comparison.failed[side] as u64),
+                counted(*runs as u64, "run")
+            )
+        };
+        sentences.push(("failed", format!("{}, {}: what they asked for did not hold", of(0), of(1))));
+    }
     for left_out in comparison.left_out.iter().take(LEFT_OUT) {
         sentences.push(("left out", format!("{}: {}", left_out.run, left_out.why)));
     }

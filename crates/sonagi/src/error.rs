@@ -13,6 +13,9 @@ pub(crate) enum Error {
     /// A failure around the run.
     #[error("{0}")]
     CouldNotRun(String),
+    /// A signal came before there was anything to run.
+    #[error("{0}")]
+    Interrupted(String),
 }
 
 impl Error {
@@ -35,6 +38,7 @@ impl Error {
         match self {
             Error::Problems(_) => Exit::Problems,
             Error::CouldNotRun(_) => Exit::CouldNotRun,
+            Error::Interrupted(_) => Exit::Interrupted,
         }
     }
 }

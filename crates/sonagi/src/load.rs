@@ -3,6 +3,7 @@
 use crate::dotenv;
 use crate::error::Error;
 use crate::invocation;
+use crate::launch;
 use crate::rounds::Turn;
 use crate::target_watch;
 use crate::terminal::Terminal;
@@ -114,6 +115,7 @@ pub(crate) fn overrides(matches: &ArgMatches, terminal: &Terminal) -> Result<Ove
         dotenv: file("dotenv").map(|path| stand_ins(&path, terminal)).unwrap_or_default(),
         matrix: matches.get_many::<Axis>("matrix").into_iter().flatten().cloned().collect(),
         serve: Some(crate::commands::refused_of_serve),
+        launch: Some(launch::refused),
         watch: Some(target_watch::refused),
         ..Overrides::default()
     })
@@ -203,6 +205,8 @@ pub(crate) struct ScriptRun {
     pub(crate) serve: Option<Serve>,
     /// Its place in the rounds, where runs are repeated.
     pub(crate) turn: Option<Turn>,
+    /// The service of the script's own to start.
+    pub(crate) launch: Option<launch::Wish>,
     /// The plan of a script with a single run against a target of its own. Other runs are read again when their turn
     /// comes: a service has no address before it listens, and payloads need not stay in memory once per combination.
     plan: Option<Plan>,
@@ -210,13 +214,15 @@ pub(crate) struct ScriptRun {
 
 impl ScriptRun {
     /// One of several runs of a combination.
-    pub(crate) fn repeated(
-        combination: Combination,
-        name: String,
-        serve: Option<Serve>,
-        turn: Turn,
-    ) -> ScriptRun {
-        ScriptRun { combination, name, serve, turn: Some(turn), plan: None }
+    pub(crate) fn repeated(&self, turn: Turn) -> ScriptRun {
+        ScriptRun {
+            combination: self.combination.clone(),
+            name: self.name.clone(),
+            serve: self.serve.clone(),
+            launch: self.launch.clone(),
+            turn: Some(turn),
+            plan: None,
+        }
     }
 
     /// The part of its name that differs from the script's other runs; without a matrix, its whole name.
@@ -254,11 +260,12 @@ impl Script {
         let experiment = loaded.first().map(|run| run.experiment.clone()).unwrap_or_default();
         let mut notices = Vec::new();
         let mut runs = Vec::with_capacity(loaded.len());
-        for Loaded { plan, notices: of_run, combination, serve, .. } in loaded {
+        for Loaded { plan, notices: of_run, combination, serve, launch, .. } in loaded {
             notices.extend(of_run);
             let name = plan.name.clone();
-            let plan = (is_alone && serve.is_none()).then_some(plan);
-            runs.push(ScriptRun { combination, name, serve, turn: None, plan });
+            let launch = launch.map(|launch| launch::Wish::of(launch, &plan.target, path));
+            let plan = (is_alone && serve.is_none() && launch.is_none()).then_some(plan);
+            runs.push(ScriptRun { combination, name, serve, launch, turn: None, plan });
         }
         let (path, overrides) = (path.to_owned(), overrides.clone());
         Script { path, text, overrides, notices, unloaded, processor, experiment, repeat: 1, runs }

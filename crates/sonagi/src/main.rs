@@ -21,6 +21,7 @@ mod fingerprint;
 mod invocation;
 mod k6;
 mod languages;
+mod launch;
 mod limits;
 mod load;
 mod matrix;
@@ -48,8 +49,11 @@ use std::process::ExitCode;
 use terminal::Terminal;
 
 fn main() -> ExitCode {
-    let terminal = Terminal::from_environment();
     let arguments: Vec<_> = std::env::args_os().collect();
+    if let Some(exit) = launch::in_its_service(&arguments) {
+        return exit;
+    }
+    let terminal = Terminal::from_environment();
     if k6::is_meant(&arguments) {
         return k6::main(&arguments, &terminal).into();
     }

@@ -7,7 +7,7 @@
 //! with its own other runs alone, and so shows what the machine did meanwhile.
 
 use crate::error::Error;
-use crate::load::{Script, ScriptRun};
+use crate::load::Script;
 use fastrand::Rng;
 
 /// More runs of a script are refused: nobody waits for them.
@@ -65,10 +65,7 @@ pub(crate) fn schedule(script: &mut Script, repeat: Option<usize>, seed: u64) ->
         return Err(Error::Problems(format!("error: {}: {what}\n{hint}", script.path.display())));
     }
     let once = std::mem::take(&mut script.runs);
-    let run = |turn: Turn| {
-        let ScriptRun { combination, name, serve, .. } = &once[turn.combination];
-        ScriptRun::repeated(combination.clone(), name.clone(), serve.clone(), turn)
-    };
+    let run = |turn: Turn| once[turn.combination].repeated(turn);
     script.runs = turns(combinations, repeat, seed).into_iter().map(run).collect();
     script.repeat = repeat;
     Ok(())

@@ -19,7 +19,7 @@ use crate::signals::StopRequests;
 use crate::stop;
 use crate::target_watch::{self, TargetWatch};
 use crate::terminal::Terminal;
-use crate::watched_service::WatchedService;
+use crate::watched_service::{SERVICE_LOG, WatchedService};
 use serde_json::Value;
 use sonagi_artillery::LoadedProcessor;
 use sonagi_artillery::plan::Plan;
@@ -157,11 +157,12 @@ impl<'a> RunSession<'a> {
         folder: Option<String>,
     ) -> Result<Finished, Error> {
         self.begun += 1;
-        let mut watched = job.serve.as_ref().map(WatchedService::start).transpose()?;
+        let stop_requests = self.stop_requests.clone();
+        let mut watched = WatchedService::of(&job, &|| stop_requests.to_stop())?;
         let title = (self.planned > 1).then(|| format!("{}/{} {}", self.begun, self.planned, job.label()));
         let report = self.options.output.is_some().then(Report::default);
         let diagnosed = Diagnosed::new();
-        let ran = script.plan(&mut job, watched.as_ref().map(WatchedService::url)).and_then(|plan| {
+        let ran = script.plan(&mut job, watched.as_ref().and_then(WatchedService::url)).and_then(|plan| {
             let (processor, script) = (script.processor.clone(), script.file());
             let seed = job.turn.map(|turn| turn.seed).or(self.options.seed);
             let followers =
@@ -169,7 +170,11 @@ impl<'a> RunSession<'a> {
             one(plan, RunSetup { processor, script, runs, folder, title, seed }, self, followers)
         });
         // The service ends with its run, even a failed one.
-        let used = watched.map(WatchedService::end);
+        let used = watched.map(|watched| watched.end(&|| stop_requests.to_stop_at_once()));
+        let used = used.map(|(used, troubles)| {
+            troubles.iter().for_each(|trouble| self.failed(trouble));
+            used
+        });
         let (ran, incomplete) = ran?;
         if let Some(error) = incomplete {
             self.failed(&error);
@@ -279,7 +284,10 @@ fn one(
         terminal.say(&format!("{} against {}", title.as_deref().unwrap_or(&plan.name), plan.target));
         sinks.add(QueuedSink::start(terminal.live(title.as_deref())).map_err(Error::could_not)?);
     }
-    let target = target_watch::whereabouts(&plan.target).filter(|_| options.watch.is_automatic);
+    // In front of a service there may be a proxy of ours, which nobody wants to watch.
+    let own = watched.as_ref().and_then(|watched| watched.own_target());
+    let target = own.as_deref().unwrap_or(&plan.target);
+    let target = target_watch::whereabouts(target).filter(|_| options.watch.is_automatic);
     let asked: Vec<String> = options.watch.texts.iter().chain(&plan.watch).cloned().collect();
     let watch = TargetWatch::of(&asked, target).map_err(|why| Error::flag("--watch", why))?;
     let own = sonagi_artillery::Options::default();
@@ -294,6 +302,9 @@ fn one(
     };
     if let Some(warning) = limits::shortage(&plan) {
         terminal.say(&warning);
+    }
+    if let Some((watched, path)) = watched.as_mut().zip(path.as_ref()) {
+        watched.log_in(Path::new(path));
     }
     let mut on = |event: RunEvent<'_>| {
         if let (Some(watched), RunEvent::Second(snapshot)) = (&mut watched, &event) {
@@ -317,12 +328,20 @@ fn one(
         Err(error) => {
             // The sinks have written everything by then.
             drop(sinks);
-            // Succeeds only when the folder is empty, that is when nothing was run.
-            let _ = path.map(std::fs::remove_dir);
+            if let Some(path) = &path {
+                discard(Path::new(path));
+            }
             session.pages.settle();
             Err(Error::could_not(error))
         }
     }
+}
+
+/// Removes the folder of a run that did not begin.
+fn discard(folder: &Path) {
+    let _ = std::fs::remove_file(folder.join(SERVICE_LOG));
+    // Succeeds only when the folder is empty, that is when nothing was run.
+    let _ = std::fs::remove_dir(folder);
 }
 
 /// The present, in the format of run folders and summaries.

@@ -1,19 +1,19 @@
 //! The reference service as a child process: started on a free port, ended with the process that started it.
 //!
-//! A separate process, because a service that shared its generator's threads would be measured by its own load. It is
-//! not in our process group (Ctrl-C is ours to handle), so it watches its standard input: when we end, however we end,
-//! that closes and the service stops.
+//! A separate process, because a service that shared its generator's threads would be measured by its own load. A
+//! keeper stands between us (`sonagi_lab`), so that it ends with us, however we end; it is asked to end by the end of
+//! its standard input, upon which it drains.
 
 use crate::error::Error;
 use crate::values;
-use std::io::{BufRead, BufReader, Read, Write};
+use sonagi_lab::{Job, Kept, Limits, StopBy, Stream};
+use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The text before the address in the first line of `sonagi serve`.
 pub(crate) const LISTENING: &str = "listening on http://";
@@ -24,12 +24,12 @@ const HEALTH_TIMEOUT: Duration = Duration::from_secs(5);
 const START_PATIENCE: Duration = Duration::from_secs(60);
 /// The time limit for its end after its grace period; then it is killed.
 const END_PATIENCE: Duration = Duration::from_secs(30);
-/// The interval at which its end is checked.
-const END_LOOK: Duration = Duration::from_millis(5);
+/// The interval at which the first line of a service is looked for.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// A running service; it ends when dropped.
 pub(crate) struct Service {
-    child: Child,
+    kept: Kept,
     address: SocketAddr,
     patience: Duration,
 }
@@ -41,34 +41,51 @@ impl Service {
             Error::could_not(format_args!("the reference service did not start: {what}"))
         };
         let program = std::env::current_exe().map_err(|error| cannot(&error))?;
-        let mut child = Command::new(program)
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .process_group(0)
-            .spawn()
-            .map_err(|error| cannot(&error))?;
-        let out = child.stdout.take().expect("standard output is piped");
-        let complaints = child.stderr.take().map(Complaints::hear).transpose();
-        let line = first_line(out);
-        let address = line.as_deref().unwrap_or_default().trim_end().strip_prefix(LISTENING);
-        let Some(address) = address.and_then(|address| address.parse().ok()) else {
-            let status = ended(&mut child);
-            let said = complaints.ok().flatten().map(|complaints| complaints.all()).unwrap_or_default();
-            return Err(match (line, status) {
-                (Err(error), _) | (Ok(_), Err(error)) => cannot(&format_args!("{error}{said}")),
-                (Ok(line), Ok(status)) => {
-                    let line = line.trim();
-                    let line = if line.is_empty() { String::new() } else { format!(" and said `{line}`") };
-                    cannot(&format_args!("it ended with {status}{line}{said}"))
-                }
-            });
+        let patience = END_PATIENCE + grace(arguments);
+        let job = Job {
+            command: std::iter::once(program.display().to_string())
+                .chain(arguments.iter().cloned())
+                .collect(),
+            folder: None,
+            env: Vec::new(),
+            stop: StopBy::Eof,
+            grace: patience,
+            limits: Limits::default(),
+            before: None,
+            after: None,
+            tells_lines: true,
         };
-        if let Ok(Some(complaints)) = complaints {
-            complaints.pass_on();
-        }
-        let service = Service { child, address, patience: END_PATIENCE + grace(arguments) };
+        let (told, lines) = channel();
+        let complaints = Complaints::default();
+        let hears = complaints.clone();
+        let on_line = move |stream, line: &str| match stream {
+            // Whoever waits for the first line does not wait for others.
+            Stream::Out => drop(told.send(line.to_owned())),
+            Stream::Err => hears.hear(line),
+        };
+        let mut kept = Kept::start(&job, on_line).map_err(|error| cannot(&error))?;
+        let began = std::time::Instant::now();
+        let line = loop {
+            match lines.recv_timeout(LOOK) {
+                Ok(line) => break line,
+                // Its last words are there by now, and its first line would be.
+                Err(_) if kept.is_gone() => break lines.try_recv().unwrap_or_default(),
+                Err(_) if began.elapsed() < START_PATIENCE => {}
+                Err(_) => {
+                    let seconds = START_PATIENCE.as_secs();
+                    return Err(cannot(&format_args!("it said nothing for {seconds} s{}", complaints.all())));
+                }
+            }
+        };
+        let Some(address) = line.trim_end().strip_prefix(LISTENING).and_then(|address| address.parse().ok())
+        else {
+            let status = ended(&mut kept);
+            let line = line.trim();
+            let line = if line.is_empty() { String::new() } else { format!(" and said `{line}`") };
+            return Err(cannot(&format_args!("it ended with {status}{line}{}", complaints.all())));
+        };
+        complaints.pass_on();
+        let service = Service { kept, address, patience };
         service.check_health().map_err(|error| cannot(&error))?;
         Ok(service)
     }
@@ -92,23 +109,13 @@ impl Service {
 
     /// Asks it to drain and end, and waits for that up to the time limit. None: it had to be killed.
     pub(crate) fn end(&mut self) -> Option<ExitStatus> {
-        drop(self.child.stdin.take());
-        let asked = Instant::now();
-        while asked.elapsed() < self.patience {
-            match self.child.try_wait() {
-                Ok(Some(status)) => return Some(status),
-                Ok(None) => std::thread::sleep(END_LOOK),
-                Err(_) => break,
-            }
-        }
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-        None
+        let ended = self.kept.end(&|| false).filter(|ended| !ended.is_killed)?;
+        Some(ExitStatus::from_raw(ended.status))
     }
 
     /// How it ended, if it has ended unasked.
     pub(crate) fn has_ended(&mut self) -> Option<String> {
-        self.child.try_wait().ok().flatten().map(|status| status.to_string())
+        self.kept.how_it_ended()
     }
 
     /// Its process's usage so far; None when that cannot be read, as when it has ended.
@@ -117,7 +124,8 @@ impl Service {
         if self.has_ended().is_some() {
             return None;
         }
-        let file = |name: &str| std::fs::read_to_string(format!("/proc/{}/{name}", self.child.id())).ok();
+        let id = self.kept.process()?;
+        let file = |name: &str| std::fs::read_to_string(format!("/proc/{id}/{name}")).ok();
         used(&file("stat")?, &file("status")?, rustix::param::clock_ticks_per_second())
     }
 
@@ -137,60 +145,54 @@ impl Service {
 }
 
 /// The status of a child that did not start: its own if it is about to end by itself.
-fn ended(child: &mut Child) -> std::io::Result<ExitStatus> {
-    let asked = Instant::now();
-    while asked.elapsed() < HEALTH_TIMEOUT {
-        if let Some(status) = child.try_wait()? {
-            return Ok(status);
-        }
-        std::thread::sleep(END_LOOK);
+fn ended(kept: &mut Kept) -> ExitStatus {
+    let asked = std::time::Instant::now();
+    while !kept.is_gone() && asked.elapsed() < HEALTH_TIMEOUT {
+        std::thread::sleep(LOOK);
     }
-    let _ = child.kill();
-    child.wait()
+    let ended = kept.end(&|| true);
+    ExitStatus::from_raw(ended.map_or(9, |ended| ended.status))
 }
 
 /// A child's standard error: while it starts, kept for the error message; from then on, passed to ours.
+#[derive(Clone)]
 struct Complaints {
     /// None: lines are passed on.
     kept: Arc<Mutex<Option<String>>>,
-    hears: JoinHandle<()>,
+}
+
+impl Default for Complaints {
+    fn default() -> Complaints {
+        Complaints { kept: Arc::new(Mutex::new(Some(String::new()))) }
+    }
 }
 
 impl Complaints {
     /// Bytes kept at most; more would not help.
     const MOST: usize = 4096;
 
-    fn hear(from: ChildStderr) -> std::io::Result<Complaints> {
-        let kept = Arc::new(Mutex::new(Some(String::new())));
-        let keeps = Arc::clone(&kept);
-        let hear = move || {
-            let mut from = BufReader::new(from);
-            let mut line = String::new();
-            while matches!(from.read_line(&mut line), Ok(read) if read > 0) {
-                match &mut *keeps.lock().unwrap_or_else(PoisonError::into_inner) {
-                    Some(kept) if kept.len() + line.len() <= Complaints::MOST => kept.push_str(&line),
-                    Some(_) => {}
-                    None => say(&line),
-                }
-                line.clear();
+    fn hear(&self, line: &str) {
+        match &mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(kept) if kept.len() + line.len() < Complaints::MOST => {
+                kept.push_str(line);
+                kept.push('\n');
             }
-        };
-        let hears = std::thread::Builder::new().name("complaints".to_owned()).spawn(hear)?;
-        Ok(Complaints { kept, hears })
+            Some(_) => {}
+            None => say(&format!("{line}\n")),
+        }
     }
 
     /// The whole output of a child that has ended, as the end of a sentence.
-    fn all(self) -> String {
-        let _ = self.hears.join();
+    fn all(&self) -> String {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default();
         let said = kept.trim().trim_start_matches("error: ");
         if said.is_empty() { String::new() } else { format!(": {said}") }
     }
 
     /// Passes output on from now on, since the child has started.
-    fn pass_on(self) {
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner).take();
-        say(&kept.unwrap_or_default());
+    fn pass_on(&self) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        say(&kept.take().unwrap_or_default());
     }
 }
 
@@ -224,27 +226,6 @@ fn used(stat: &str, status: &str, ticks_per_second: u64) -> Option<Used> {
     let kib: u64 = peak.trim().strip_suffix("kB")?.trim().parse().ok()?;
     let cpu = Duration::from_secs_f64(ticks as f64 / ticks_per_second.max(1) as f64);
     Some(Used { cpu, resident_peak: kib * 1024 })
-}
-
-/// The first line a child prints, with a time limit: a child that hangs must not hang us.
-fn first_line(out: ChildStdout) -> std::io::Result<String> {
-    let (line, read) = channel();
-    std::thread::Builder::new().name("first line".to_owned()).spawn(move || {
-        let mut text = String::new();
-        let read = BufReader::new(out).read_line(&mut text).map(|_| text);
-        let _ = line.send(read);
-    })?;
-    read.recv_timeout(START_PATIENCE).unwrap_or_else(|_| {
-        Err(std::io::Error::other(format!("it said nothing for {} s", START_PATIENCE.as_secs())))
-    })
-}
-
-impl Drop for Service {
-    fn drop(&mut self) {
-        drop(self.child.stdin.take());
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }
 
 #[cfg(test)]

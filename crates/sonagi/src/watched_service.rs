@@ -1,50 +1,131 @@
-//! The service started for a run: a child process that is the run's target, its usage read once a second.
+//! The service started for a run: the reference service or one of the script's own, its usage read once a second.
 //!
-//! Its usage is read from the kernel's accounts of the process (`/proc`), which costs it nothing. The one decision a
+//! Its usage is read from the kernel's accounts of its processes, which costs it nothing. The one decision a
 //! reader would question: it is read when a second of the run is over, by our clock, and not by a thread of its own. A
 //! second that is handled late is longer, and its share is of that longer time.
 
 use crate::error::Error;
-use crate::service::Service;
+use crate::launch::Wish;
+use crate::load::ScriptRun;
+use crate::service::{Service, Used};
 use sonagi_artillery::Serve;
+use sonagi_lab::Launched;
 use sonagi_measure::summary;
 use sonagi_measure::totals::Snapshot;
+use std::net::SocketAddr;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Shorter intervals are not measured: the kernel counts CPU time in hundredths of a second.
 const SHORTEST: Duration = Duration::from_millis(500);
 
+/// The file of a run folder that holds what the run's service printed.
+pub(crate) const SERVICE_LOG: &str = "service.log";
+
 /// A running service and its usage since its run began.
 pub(crate) struct WatchedService {
-    service: Service,
+    service: Kind,
     seen: summary::Service,
+    /// The cores from which on it is full.
+    cores: f64,
     first: Duration,
     last: (Instant, Duration),
+    /// Most memory resident so far.
+    resident_peak: u64,
+}
+
+enum Kind {
+    /// The reference service.
+    Served(Service),
+    /// One of the script's own.
+    Launched(Launched, Wish),
 }
 
 impl WatchedService {
-    /// Starts the service and waits until it answers.
-    pub(crate) fn start(serve: &Serve) -> Result<WatchedService, Error> {
+    /// Starts the service that a run wants, and waits until it answers or somebody asks to stop. None: it wants none.
+    pub(crate) fn of(
+        job: &ScriptRun,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Option<WatchedService>, Error> {
+        match (&job.serve, &job.launch) {
+            (Some(serve), _) => WatchedService::serve(serve).map(Some),
+            (None, Some(wish)) => WatchedService::launch(wish, is_stopped).map(Some),
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// Starts the reference service and waits until it answers.
+    fn serve(serve: &Serve) -> Result<WatchedService, Error> {
         let mut arguments = ["serve", "--listen", "127.0.0.1:0", "--stop-on-eof"].map(String::from).to_vec();
         if !serve.arguments.iter().any(|argument| argument.starts_with("--grace")) {
             arguments.push("--grace=0s".to_owned());
         }
         arguments.extend(serve.arguments.iter().cloned());
-        let mut service = Service::start(&arguments)?;
-        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
-        let seen = summary::Service {
-            arguments: serve.arguments.clone(),
-            workers: workers(&serve.arguments).unwrap_or(cores),
-            machine_cores: cores,
-            ..summary::Service::default()
-        };
-        let cpu = service.used().map_or(Duration::ZERO, |used| used.cpu);
-        Ok(WatchedService { service, seen, first: cpu, last: (Instant::now(), cpu) })
+        let service = Service::start(&arguments)?;
+        let workers = workers(&serve.arguments).unwrap_or(machine_cores());
+        Ok(WatchedService::new(Kind::Served(service), serve.arguments.clone(), workers as f64))
     }
 
-    /// `http://127.0.0.1:PORT`.
-    pub(crate) fn url(&self) -> String {
-        self.service.url()
+    /// Starts the script's own service and waits until it is ready.
+    pub(crate) fn launch(wish: &Wish, is_stopped: &dyn Fn() -> bool) -> Result<WatchedService, Error> {
+        let launched = wish.start(is_stopped)?;
+        let cores = wish.cores().unwrap_or(machine_cores() as f64).min(machine_cores() as f64);
+        Ok(WatchedService::new(Kind::Launched(launched, wish.clone()), vec![wish.command()], cores))
+    }
+
+    fn new(service: Kind, arguments: Vec<String>, cores: f64) -> WatchedService {
+        let seen = summary::Service {
+            arguments,
+            workers: cores.ceil() as u64,
+            machine_cores: machine_cores(),
+            ..summary::Service::default()
+        };
+        let (first, last) = (Duration::ZERO, (Instant::now(), Duration::ZERO));
+        let mut watched = WatchedService { service, seen, cores, first, last, resident_peak: 0 };
+        let cpu = watched.used().map_or(Duration::ZERO, |used| used.cpu);
+        (watched.first, watched.last.1) = (cpu, cpu);
+        watched
+    }
+
+    /// The target that the load goes to, if it is not the script's own.
+    pub(crate) fn url(&self) -> Option<String> {
+        match &self.service {
+            Kind::Served(service) => Some(service.url()),
+            Kind::Launched(launched, wish) => wish.target_at(launched.address()?),
+        }
+    }
+
+    /// The target that the load goes to, also where that is the script's own.
+    pub(crate) fn target(&self) -> Option<String> {
+        self.url().or_else(|| match &self.service {
+            Kind::Launched(_, wish) => wish.target().map(str::to_owned),
+            Kind::Served(_) => None,
+        })
+    }
+
+    /// The service's own address, where the load goes to something in front of it.
+    pub(crate) fn own_target(&self) -> Option<String> {
+        match &self.service {
+            Kind::Launched(launched, wish) if launched.address().is_some() => {
+                wish.target().map(str::to_owned)
+            }
+            _ => None,
+        }
+    }
+
+    /// The service's port and the address in front of it, if there is one.
+    pub(crate) fn proxy(&self) -> Option<(u16, SocketAddr)> {
+        match &self.service {
+            Kind::Launched(launched, _) => launched.port().zip(launched.address()),
+            Kind::Served(_) => None,
+        }
+    }
+
+    /// Writes what the service prints into this folder; the reference service's is on our standard error.
+    pub(crate) fn log_in(&mut self, folder: &Path) {
+        if let Kind::Launched(launched, _) = &mut self.service {
+            launched.log_to(&folder.join(SERVICE_LOG));
+        }
     }
 
     /// Reads the usage at the end of a second of the run.
@@ -52,14 +133,39 @@ impl WatchedService {
         self.look(snapshot.interval_ns, snapshot.shards.iter().map(|shard| shard.cpu_ns).sum());
     }
 
-    /// Ends the service with the run and returns its usage.
-    pub(crate) fn end(mut self) -> summary::Service {
+    /// Ends the service with the run and returns its usage, and what went wrong around its end. `is_hurried` says when
+    /// there is no time for its grace any more.
+    pub(crate) fn end(mut self, is_hurried: &dyn Fn() -> bool) -> (summary::Service, Vec<Error>) {
         self.look(0, 0);
-        if let Some(how) = self.service.has_ended() {
+        if let Some(how) = self.has_ended() {
             self.seen.ended = Some(how);
         }
-        self.service.end();
-        self.seen
+        let troubles = match self.service {
+            Kind::Served(mut service) => {
+                service.end();
+                Vec::new()
+            }
+            Kind::Launched(launched, _) => launched.end(is_hurried),
+        };
+        (self.seen, troubles.into_iter().map(Error::could_not).collect())
+    }
+
+    fn has_ended(&mut self) -> Option<String> {
+        match &mut self.service {
+            Kind::Served(service) => service.has_ended(),
+            Kind::Launched(launched, _) => launched.has_ended(),
+        }
+    }
+
+    fn used(&mut self) -> Option<Used> {
+        match &mut self.service {
+            Kind::Served(service) => service.used(),
+            Kind::Launched(launched, _) => {
+                let used = launched.used()?;
+                self.resident_peak = self.resident_peak.max(used.resident);
+                Some(Used { cpu: used.cpu, resident_peak: self.resident_peak })
+            }
+        }
     }
 
     /// Reads the service's usage so far. `interval_ns` 0: the generator's interval is unknown.
@@ -67,10 +173,8 @@ impl WatchedService {
         if self.seen.ended.is_some() {
             return;
         }
-        let Some(used) = self.service.used() else {
-            self.seen.ended = self.service.has_ended();
-            return;
-        };
+        self.seen.ended = self.has_ended();
+        let Some(used) = self.used() else { return };
         self.seen.cpu_s = used.cpu.saturating_sub(self.first).as_secs_f64();
         self.seen.resident_peak_mb = (used.resident_peak as f64 / 1e5).round() / 10.0;
         let (since, before) = self.last;
@@ -81,16 +185,20 @@ impl WatchedService {
         self.last = (Instant::now(), used.cpu);
         let cores = used.cpu.saturating_sub(before).as_secs_f64() / passed.as_secs_f64();
         let generator = if interval_ns > 0 { generator_ns as f64 / interval_ns as f64 } else { 0.0 };
-        count(&mut self.seen, cores, generator);
+        count(&mut self.seen, self.cores, cores, generator);
     }
 }
 
-/// Counts an interval in which the service used `cores`, and the generator `generator`.
-fn count(seen: &mut summary::Service, cores: f64, generator: f64) {
-    let is_full = |used: f64, of: u64| used >= summary::FULL_SHARE * of as f64;
+fn machine_cores() -> u64 {
+    std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64)
+}
+
+/// Counts an interval in which the service used `cores` of the `full` ones that it may, and the generator `generator`.
+fn count(seen: &mut summary::Service, full: f64, cores: f64, generator: f64) {
+    let is_full = |used: f64, of: f64| used >= summary::FULL_SHARE * of;
     seen.busiest_cores = seen.busiest_cores.max((cores * 100.0).round() / 100.0);
-    seen.full_s += u64::from(is_full(cores, seen.workers));
-    seen.machine_full_s += u64::from(is_full(cores + generator, seen.machine_cores));
+    seen.full_s += u64::from(is_full(cores, full));
+    seen.machine_full_s += u64::from(is_full(cores + generator, seen.machine_cores as f64));
 }
 
 /// The value of `--workers=N`.
@@ -108,7 +216,7 @@ mod tests {
         for (cores, generator, full, machine) in
             [(0.94, 0.9, 0, 0), (0.95, 0.9, 1, 0), (0.3, 1.6, 1, 1), (1.02, 0.0, 2, 1)]
         {
-            count(&mut seen, cores, generator);
+            count(&mut seen, 1.0, cores, generator);
             assert_eq!((seen.full_s, seen.machine_full_s), (full, machine), "{cores} and {generator}");
         }
         assert_eq!(seen.busiest_cores, 1.02);

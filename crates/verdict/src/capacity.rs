@@ -358,7 +358,7 @@ impl Search {
                 // The hint lies outside.
                 _ if below >= high || above <= low => Stage::Narrow { low, high, hint: None, is_generators },
                 (false, false) if self.goal.is_narrow(low, high) => {
-                    let (below, above) = self.around(self.achieved(above));
+                    let (below, above) = self.around(self.achieved(above.min(high)).unwrap_or(high as f64));
                     // Trials were made at these two, which count: a better middle must be worth others.
                     let is_near = below.abs_diff(low) as f64 <= MIDDLE * self.goal.width * low as f64;
                     match is_near {
@@ -377,11 +377,11 @@ impl Search {
         confirm(below.clamp(self.goal.from, low), Some(above.clamp(high, self.goal.to.max(high))))
     }
 
-    /// What the target achieved on average in the trials that failed from this load on.
-    fn achieved(&self, from: u64) -> f64 {
+    /// What the target achieved on average in the trials that failed from this load on; None: no such trial tells.
+    fn achieved(&self, from: u64) -> Option<f64> {
         let failed = self.trials.iter().filter(|it| it.outcome == Outcome::Missed && it.load >= from);
         let achieved: Vec<f64> = failed.filter_map(|trial| trial.achieved).collect();
-        achieved.iter().sum::<f64>() / achieved.len() as f64
+        (!achieved.is_empty()).then(|| achieved.iter().sum::<f64>() / achieved.len() as f64)
     }
 
     fn confirm(&self, low: u64, high: Option<u64>, widths: f64, is_generators: bool) -> Stage {

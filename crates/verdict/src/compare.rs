@@ -119,6 +119,8 @@ pub struct Comparison {
     pub verdict: Judgement,
     /// The sides' labels and how many of their runs were compared.
     pub sides: [(String, usize); 2],
+    /// How many of these failed.
+    pub failed: [usize; 2],
     /// A change of a time or a rate inside it does not matter.
     pub margin: f64,
     /// The figure that decides; None where the sides have none in common.
@@ -148,7 +150,11 @@ pub fn compare(sides: &[Side; 2], question: &Question) -> Comparison {
     let mut others: Vec<Compared> = figures.filter_map(compared).collect();
     correct(&mut others, question.margin);
     let is_comparable = mismatches.iter().all(|mismatch| mismatch.is_declared);
+    let failed = sound.each_ref().map(|runs| runs.iter().filter(|run| run.failed).count());
+    let has_failed = [0, 1].map(|side| 2 * failed[side] > sound[side].len());
     let verdict = match &primary {
+        // A side that refuses at once is fast, and no better.
+        Some(_) if is_comparable && has_failed == [false, true] => Judgement::Worse,
         Some(primary) if is_comparable => primary.judgement,
         _ => Judgement::NotComparable,
     };
@@ -156,6 +162,7 @@ pub fn compare(sides: &[Side; 2], question: &Question) -> Comparison {
     Comparison {
         verdict,
         sides: [count(0), count(1)],
+        failed,
         margin: question.margin,
         primary,
         others,

@@ -35,6 +35,7 @@ fn run(name: &str, operations: u64, server: impl Fn(DuplexStream) + 'static) -> 
         outputs: Vec::new(),
         standard_output: || Box::new(std::io::sink()),
         watch: Watching::by(|_| Ok(None)),
+        launch: |_| Vec::new(),
     };
     let Ok(test) = load(asked, &Arc::default(), &mut |_| {}) else { panic!("{name}.js cannot be run") };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();

@@ -161,7 +161,7 @@ fn has_holes(node: &Node) -> bool {
 }
 
 /// A value whose texts are filled with what is known before the run.
-fn filled(reader: &mut Reader, node: &Node) -> Value {
+pub(crate) fn filled(reader: &mut Reader, node: &Node) -> Value {
     match &node.kind {
         Kind::Text { text, .. } if text.contains("{{") => {
             reader.constant(node).map_or(Value::Null, Value::from)

@@ -27,6 +27,7 @@ mod formula;
 mod functions;
 mod http;
 mod inputs;
+mod launch;
 mod loops;
 mod merge;
 mod names;
@@ -58,6 +59,7 @@ mod yaml;
 pub use combinations::Combination;
 pub use config::RefusesWatch;
 pub use experiment::{Compare, Experiment, margin};
+pub use launch::{RefusedLaunch, RefusesLaunch};
 pub use problem::{Notice, Problem, Problems, nearest};
 pub use serve::{RefusedArgument, Refuses, Serve, serve_options};
 
@@ -109,6 +111,8 @@ pub struct Overrides {
     /// Finds the options under `serve` that `sonagi serve` does not accept; without it, they are reported when the
     /// service starts.
     pub serve: Option<Refuses>,
+    /// Finds what is wrong under `config.launch`; without it, that is reported when the service starts.
+    pub launch: Option<RefusesLaunch>,
     /// Finds what is wrong with a text under `config.watch`; without it, that is reported when the run starts.
     pub watch: Option<RefusesWatch>,
 }
@@ -127,6 +131,9 @@ pub struct Loaded {
     pub serve: Option<Serve>,
     /// How often its script's runs are repeated, and what is asked of them.
     pub experiment: Experiment,
+    /// What `config.launch` says of the service to start for the run, templates filled in. None when there is none, or
+    /// a target was given in its place.
+    pub launch: Option<Value>,
     /// The functions it calls.
     called: Vec<called::Called>,
 }
@@ -215,6 +222,11 @@ fn text(path: &Path) -> Result<String, Problems> {
     })
 }
 
+/// The keys of `config.launch`, by the name of the place they stand in.
+pub fn launch_keys() -> Vec<(&'static str, Vec<&'static str>)> {
+    schema::launch_keys()
+}
+
 /// The table of every key, as Markdown: the reference part of `docs/scripts.md`.
 pub fn reference() -> String {
     schema::reference()
@@ -250,10 +262,10 @@ fn compiled(
         notices.extend(tolerated.map(Notice::from));
     }
     match plan {
-        Some((plan, serve, experiment)) if problems.is_empty() => {
+        Some((plan, Services { serve, launch }, experiment)) if problems.is_empty() => {
             notices.sort_by_key(|notice| (notice.line, notice.column));
             let combination = overrides.combination.clone().unwrap_or_default();
-            Ok(Loaded { plan, notices, combination, serve, experiment, called })
+            Ok(Loaded { plan, notices, combination, serve, launch, experiment, called })
         }
         _ => {
             problems.sort_by(|a, b| (a.line, a.column, &a.what).cmp(&(b.line, b.column, &b.what)));
@@ -300,7 +312,7 @@ fn plan(
     path: &Path,
     root: &yaml::Node,
     overrides: &Overrides,
-) -> Option<(Plan, Option<Serve>, Experiment)> {
+) -> Option<(Plan, Services, Experiment)> {
     if root.is_null() {
         let hint = "a script has `config:` and `scenarios:`".to_owned();
         reader.problem(root.place, "the script is empty", Some(hint));
@@ -313,6 +325,7 @@ fn plan(
     combination.declare(reader);
     let serve = serve::serve(reader, &script, overrides.serve).filter(|_| overrides.target.is_none());
     let mut variables = config::variables(reader, &config, overrides);
+    let launch = launched(reader, &config, overrides, serve.as_ref());
     let target = config::target(reader, &config, overrides, serve.is_some());
     let payloads = payload::payloads(reader, &config, &folder(path));
     combination.join(reader, &script, &mut variables, &payloads);
@@ -332,8 +345,7 @@ fn plan(
     let before = scenario::fixed_flow(reader, &script, "before", &settings);
     let (scenarios, stamped) = scenario::scenarios(reader, &script, &settings);
     let after = scenario::fixed_flow(reader, &script, "after", &settings);
-    let unset = reader.names.unset_anywhere(config_uses);
-    reader.unset(unset);
+    reader.unset_anywhere(config_uses);
     without_those_to_fill(reader, &mut settings.http.headers);
     without_effect(reader, &config, stamped, lost.cursor.is_some());
     let thresholds = match &overrides.until {
@@ -370,7 +382,32 @@ fn plan(
         tagged,
         source: combination.source(root),
     };
-    Some((plan, serve, experiment))
+    Some((plan, Services { serve, launch }, experiment))
+}
+
+/// What is started for a run.
+struct Services {
+    serve: Option<Serve>,
+    launch: Option<Value>,
+}
+
+/// The service that `config.launch` describes, beside which there is no other.
+fn launched(
+    reader: &mut Reader,
+    config: &reader::Fields<'_>,
+    overrides: &Overrides,
+    serve: Option<&Serve>,
+) -> Option<Value> {
+    let launch = launch::launch(reader, config, overrides.launch).filter(|_| overrides.target.is_none());
+    if launch.is_some() && serve.is_some() {
+        let hint = "remove `serve`, or `config.launch`".to_owned();
+        reader.problem(
+            config.place_of("launch"),
+            "a run has one service: `serve` starts another one",
+            Some(hint),
+        );
+    }
+    launch
 }
 
 /// The script's config; without one, an empty one.

@@ -121,6 +121,8 @@ fn streams_and_polls_load_with_and_without_a_room() {
 fn whatever_a_part_of_a_script_may_say_loads() {
     for name in [
         "served",
+        "launched",
+        "launched-host",
         "processor",
         "responses",
         "sockets",

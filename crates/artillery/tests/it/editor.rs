@@ -88,6 +88,8 @@ fn what_an_editor_should_mark_does_not_fit() {
         ("/matrix", json!({"users": []})),
         ("/matrix", json!({"users": [1, 1]})),
         ("/serve", json!({"worker": 1})),
+        ("/config/launch", json!({"comand": "x"})),
+        ("/config/launch", json!({"command": "x", "limits": {"network": {"latency": "soon"}}})),
         ("/scenarios/0/engine", json!("telnet")),
         ("/scenarios/0/flow", json!([])),
         ("/scenarios/0/flow/0", json!({"sned": "x"})),

@@ -200,6 +200,44 @@ fn a_service_is_brought_along_unless_a_target_is_given() {
 }
 
 #[test]
+fn a_launched_service_has_the_values_of_its_run_and_its_mistakes_have_their_places() {
+    let text = "config:\n  target: http://t\n  launch:\n    command: [node, \"{{ n }}\"]\n    limits: { cpu: x }\n  \
+                phases: [{duration: 1, arrivalRate: 1}]\nmatrix: {n: [1, 2]}\nscenarios: [{flow: [{get: {url: /}}]}]\n";
+    let runs = each_with(text, &Overrides::default()).unwrap();
+    let launched: Vec<_> = runs.iter().map(|run| run.launch.clone().unwrap()["command"].clone()).collect();
+    assert_eq!(launched, [serde_json::json!(["node", "1"]), serde_json::json!(["node", "2"])]);
+    let given = Overrides { target: Some("http://u".into()), ..Overrides::default() };
+    assert_eq!(each_with(text, &given).unwrap()[0].launch, None);
+    let refuses: sonagi_artillery::RefusesLaunch = |_| {
+        [("/limits/cpu", false), ("/limits", true), ("/command/1", false), ("", false), ("/nowhere", false)]
+            .map(|(pointer, is_key)| sonagi_artillery::RefusedLaunch {
+                pointer: pointer.to_owned(),
+                is_key,
+                what: format!("{pointer} is wrong"),
+                hint: None,
+            })
+            .to_vec()
+    };
+    let refusing = Overrides { launch: Some(refuses), ..Overrides::default() };
+    let problems = each_with(text, &refusing).unwrap_err();
+    let mut told: Vec<String> = problems
+        .0
+        .iter()
+        .map(|problem| format!("{}:{} {}", problem.line, problem.column, problem.what))
+        .collect();
+    told.sort();
+    told.dedup();
+    let expected = [
+        "4:21 /command/1 is wrong",
+        "4:5  is wrong",
+        "4:5 /nowhere is wrong",
+        "5:20 /limits/cpu is wrong",
+        "5:5 /limits is wrong",
+    ];
+    assert_eq!(told, expected);
+}
+
+#[test]
 fn mistakes_in_the_options_of_the_service_are_placed_and_explained() {
     let text =
         |serve: &str| script(&format!("serve: {serve}\n")).replace("{{ n }}", "1").replace("{{ path }}", "x");

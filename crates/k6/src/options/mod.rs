@@ -186,6 +186,8 @@ pub struct Sonagi {
     pub delivery: Rules,
     /// What is looked at while the test goes on, each as `--watch` has it.
     pub watch: Vec<String>,
+    /// The service that is started for the test and ended after it, as its script says it.
+    pub launch: Option<serde_json::Value>,
     /// How long connections that outlive their iterations are listened to when the test's scenarios are over, for
     /// messages under way.
     pub drain: Option<Duration>,

@@ -88,6 +88,13 @@ pub struct Override {
 }
 
 impl Hostnames<Override> {
+    /// Lets `host:port` lead to this address, whatever it led to before.
+    pub(crate) fn set(&mut self, host: &str, port: u16, to: std::net::SocketAddr) {
+        let pattern = format!("{host}:{port}");
+        self.patterns.retain(|(known, _)| *known != pattern);
+        self.patterns.push((pattern, Override { address: to.ip(), port: Some(to.port()) }));
+    }
+
     /// Where `host:port` leads: what is said of the port goes before what is said of the host.
     pub fn lead(&self, host: &str, port: u16) -> Option<(IpAddr, u16)> {
         if self.is_empty() {

@@ -114,6 +114,7 @@ fn sonagi(value: &Value, reading: &mut Reading<'_>) -> Option<Value> {
             ("busyLimit", read::time),
             ("delivery", delivery),
             ("watch", one_or_more),
+            ("launch", read::anything),
         ],
         value,
         reading,
@@ -313,6 +314,7 @@ fn sonagi_of(value: &Value) -> Sonagi {
         busy_limit: value["busyLimit"].as_str().and_then(|text| span::parse(text).ok()).map(span::wait),
         delivery: rules_of(&value["delivery"]),
         watch: texts(&value["watch"]),
+        launch: value.get("launch").filter(|launch| !launch.is_null()).cloned(),
         drain: value["delivery"]["drain"].as_str().and_then(|text| span::parse(text).ok()).map(span::wait),
     }
 }

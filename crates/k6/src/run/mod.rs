@@ -28,6 +28,7 @@ use sonagi_measure::totals::{Follow, Header};
 use sonagi_measure::watched;
 use std::fmt;
 use std::io::Write;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -80,6 +81,8 @@ pub struct Asked {
     pub standard_output: fn() -> Box<dyn Write + Send>,
     /// Makes whoever looks at the target meanwhile, and at what `options.sonagi.watch` names.
     pub watch: Watching,
+    /// Finds what is wrong with `options.sonagi.launch`, a text for each mistake.
+    pub launch: fn(&Value) -> Vec<String>,
 }
 
 /// Makes the watcher of a test whose script names these; the error says what is wrong with one.
@@ -190,6 +193,10 @@ fn read(asked: Asked, abort: &Arc<Abort>, on: &mut dyn FnMut(RunEvent<'_>)) -> R
     let store = limited(&asked, &options, &registry)?;
     let watcher = (asked.watch.0)(&options.sonagi.watch);
     let watcher = watcher.map_err(|why| Ended::problems(&format!("sonagi.watch: {why}")))?;
+    let mistakes: Vec<String> = options.sonagi.launch.as_ref().map(asked.launch).unwrap_or_default();
+    if !mistakes.is_empty() {
+        return Err(Ended::problems(&mistakes.join("\n")));
+    }
     let limits = Limits {
         stack_bytes: options.sonagi.stack_size.unwrap_or(LIMITS.stack_bytes),
         memory_bytes: options.sonagi.memory_limit.unwrap_or(LIMITS.memory_bytes),
@@ -329,6 +336,14 @@ impl Test {
     /// The metrics there are, by name: k6's, and those that the script made in its init code.
     pub fn metrics(&self) -> Vec<String> {
         self.common.registry.metrics().into_iter().map(|metric| metric.name.to_string()).collect()
+    }
+
+    /// Lets its users reach this address where they call one of these hosts at this port; whether that can be had.
+    pub fn lead(&mut self, hosts: &[&str], port: u16, to: SocketAddr) -> bool {
+        let Some(common) = Arc::get_mut(&mut self.common) else { return false };
+        let options = Arc::make_mut(&mut common.options);
+        hosts.iter().for_each(|host| options.hosts.set(host, port, to));
+        true
     }
 
     /// Runs it to its end. `abort` ends it early: whoever asks gives the reason.

@@ -35,6 +35,7 @@ fn asked(script: &str) -> Asked {
         outputs: Vec::new(),
         standard_output: || Box::new(std::io::sink()),
         watch: Watching::by(|_| Ok(None)),
+        launch: |_| Vec::new(),
     }
 }
 

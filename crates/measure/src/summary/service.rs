@@ -13,15 +13,15 @@ pub const SATURATED_SECONDS: u64 = 3;
 /// The usage of the service during the run.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Service {
-    /// Its options, as the script gives them.
+    /// Its options, as the script gives them; of a launched one its command.
     pub arguments: Vec<String>,
-    /// Threads that serve.
+    /// Threads that serve; of a launched service the cores that it may use, rounded up.
     pub workers: u64,
     /// CPU time it used from the run's start to its end.
     pub cpu_s: f64,
     /// The most cores it used in one second: 0.8 is four fifths of one.
     pub busiest_cores: f64,
-    /// Seconds in which it used at least 95 % of as many cores as it has workers.
+    /// Seconds in which it used at least 95 % of as many cores as it has workers, or may use.
     pub full_s: u64,
     /// Cores of the machine.
     pub machine_cores: u64,

@@ -149,10 +149,14 @@ pub(crate) struct ArtilleryTrials<'a> {
 impl<'a> ArtilleryTrials<'a> {
     /// Starts the script's service, if it has one, for all trials; `fresh`: each trial starts its own.
     pub(crate) fn start(session: RunSession<'a>, varying: Varying, fresh: bool) -> Result<Self, Error> {
-        let (from, seconds) = (1, 1.0);
-        let loaded = sonagi_artillery::load(&varying.path, &varying.at(from, seconds, None));
-        let serve = loaded.map_err(|problems| Error::Problems(problems.to_string()))?.serve;
-        let service = serve.filter(|_| !fresh).as_ref().map(WatchedService::start).transpose()?;
+        let (options, terminal) = (session.options, session.terminal);
+        let mut tell = |speaker, text: &str| runs::speak(speaker, text, options, terminal);
+        let script = load::one(&varying.path, &varying.at(1, 1.0, None), &mut tell);
+        let script = script.map_err(|problems| Error::Problems(problems.to_string()))?;
+        let service = match script.runs.first().filter(|_| !fresh) {
+            Some(job) => WatchedService::of(job, &|| session.is_stopped())?,
+            None => None,
+        };
         Ok(ArtilleryTrials { session, varying, service })
     }
 
@@ -170,9 +174,9 @@ impl<'a> ArtilleryTrials<'a> {
 
     /// Ends the service.
     pub(crate) fn end(self) {
-        if let Some(service) = self.service {
-            service.end();
-        }
+        let Some(service) = self.service else { return };
+        let (_, troubles) = service.end(&|| self.session.is_stopped());
+        troubles.iter().for_each(|trouble| self.session.terminal.say(&trouble.to_string()));
     }
 }
 
@@ -184,7 +188,8 @@ impl Trials for ArtilleryTrials<'_> {
         folder: Option<(&Path, &str)>,
     ) -> Result<Option<TrialRun>, Error> {
         let (options, terminal) = (self.session.options, self.session.terminal);
-        let overrides = self.varying.at(load, seconds, self.service.as_ref().map(WatchedService::url));
+        let overrides =
+            self.varying.at(load, seconds, self.service.as_ref().and_then(WatchedService::target));
         let mut tell = |speaker, text: &str| runs::speak(speaker, text, options, terminal);
         let script = load::one(&self.varying.path, &overrides, &mut tell);
         let mut script = script.map_err(|problems| Error::Problems(problems.to_string()))?;

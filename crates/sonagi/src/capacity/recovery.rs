@@ -25,24 +25,34 @@ pub(super) enum After {
     Goes(Recovery),
     /// Not even the lowest load holds any more.
     Dead(Recovery),
+    /// The time for the whole search is used up.
+    OutOfTime,
     /// Somebody asked to stop.
     Stopped,
 }
 
 /// Waits until the target is itself again after a trial at a load: until the median of a probe at the lowest load is
-/// near that of the first trial.
+/// near that of the first trial. `left` is what is left of the time for the whole search.
 pub(super) fn recovery(
     trials: &mut dyn Trials,
     lowest: u64,
     median_ms: Option<f64>,
     after: u64,
+    left: Duration,
 ) -> Result<After, Error> {
     let began = Instant::now();
-    let mut holds = false;
+    // Before a probe that tells, nothing says that it is dead.
+    let mut holds = true;
     while began.elapsed() < PATIENCE {
+        if began.elapsed() + Duration::from_secs_f64(PROBE_S) > left {
+            return Ok(After::OutOfTime);
+        }
         let (probe, since) = (Instant::now(), began.elapsed());
         let Some(run) = trials.run(lowest, PROBE_S, None)? else { return Ok(After::Stopped) };
-        holds = run.outcome() == Outcome::Held;
+        // A generator that fell behind tells nothing of the target.
+        if run.outcome() != Outcome::Unreliable {
+            holds = run.outcome() == Outcome::Held;
+        }
         if holds && is_as_before(&run, median_ms) {
             let seconds = Some(since.as_secs_f64());
             return Ok(After::Goes(Recovery { after, seconds, patience_s: PATIENCE.as_secs_f64() }));

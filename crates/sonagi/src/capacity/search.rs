@@ -92,7 +92,7 @@ impl Searching<'_> {
         }
         let row = run.row(&self.asked.varied, load, seconds);
         let trial = row.trial;
-        if self.search.trials().is_empty() {
+        if self.search.trials().is_empty() && trial.outcome == Outcome::Held {
             self.median_ms = run.latency().map(|latency| latency.p50);
         }
         self.say(&row);
@@ -103,7 +103,8 @@ impl Searching<'_> {
         }
         self.search.enter(trial);
         self.record.update(&self.search, self.began.elapsed().as_secs_f64())?;
-        if trial.outcome == Outcome::Missed && self.asked.recovers {
+        // At the lowest load itself, that it does not hold is the answer.
+        if trial.outcome == Outcome::Missed && self.asked.recovers && load > self.asked.goal.from {
             return self.recover(load);
         }
         Ok(None)
@@ -150,7 +151,9 @@ impl Searching<'_> {
 
     fn recover(&mut self, load: u64) -> Result<Option<Over>, Error> {
         let lowest = self.asked.goal.from;
-        let (recovery, end) = match recovery(self.trials, lowest, self.median_ms, load)? {
+        let left = self.asked.budget.saturating_sub(self.began.elapsed());
+        let (recovery, end) = match recovery(self.trials, lowest, self.median_ms, load, left)? {
+            After::OutOfTime => return Ok(Some((End::Budget, None))),
             After::Stopped => return Ok(Some((End::Interrupted, None))),
             After::Goes(recovery) => (recovery, None),
             After::Dead(recovery) => (recovery, Some(End::NotRecovered)),
@@ -160,8 +163,7 @@ impl Searching<'_> {
             self.terminal.say(&format!("recovery    {seconds:.0} s"));
         }
         self.record.capacity.recoveries.push(recovery);
-        // At the lowest load itself, that it does not hold is the answer.
-        Ok(end.filter(|_| load > lowest).map(|end| (end, None)))
+        Ok(end.map(|end| (end, None)))
     }
 
     fn say(&self, row: &TrialRow) {

@@ -10,6 +10,7 @@ use crate::runs;
 use crate::signals::StopRequests;
 use crate::terminal::Terminal;
 use sonagi_engine::RunEvent;
+use sonagi_measure::summary::Summary;
 use sonagi_measure::totals::ScriptFile;
 use sonagi_report::Sinks;
 use sonagi_report::sink::{self, Trouble};
@@ -57,6 +58,16 @@ impl TestFolder {
         let sinks = run_events::sinks(folder, told).map_err(|error| error.to_string())?;
         let script = invocation::script(&given.script, source);
         Ok(TestFolder { sinks, diagnosed, path, terminal: *terminal, pages, script, has_begun: false })
+    }
+
+    /// Where it is; None: there is none.
+    pub(super) fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    /// Writes a summary with what the kernel of a run does not know, once everything else is written.
+    pub(super) fn amend(&self, summary: &Summary) -> std::io::Result<()> {
+        self.path.as_ref().map_or(Ok(()), |path| sonagi_measure::folder::amend(path, summary))
     }
 
     /// Records an event. The test goes on after an error of the disk, which is reported once.

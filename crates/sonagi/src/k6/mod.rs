@@ -8,6 +8,7 @@ mod dialect;
 mod flags;
 mod folder;
 mod log;
+mod service;
 mod trials;
 
 pub(crate) use dialect::is_meant;
@@ -18,13 +19,14 @@ pub(crate) use trials::{K6Asked, K6Trials};
 
 use crate::environment::NO_COLOR;
 use crate::page::Dashboard;
-use crate::signals;
+use crate::signals::{self, StopRequests};
 use crate::target_watch::{self, TargetWatch, Whereabouts};
 use crate::terminal::Terminal;
 use clap::error::ErrorKind;
 use flags::GivenFlags;
 use folder::TestFolder;
 use log::TestLog;
+use service::TestService;
 use sonagi_engine::{Level, LogLine, RunEvent};
 use sonagi_k6::Secrets;
 use sonagi_k6::executor::{Abort, Reason};
@@ -123,24 +125,18 @@ fn run(asked: Asked, given: &GivenFlags, mut log: TestLog, terminal: &Terminal) 
         Ok(folder) => folder,
         Err(why) => return refused(&mut log, Exit::Other, &why),
     };
-    let ended = {
-        let mut on = |event: RunEvent<'_>| match event {
-            RunEvent::Line(line) => log.line(line),
-            RunEvent::Progress(progress) if !is_quiet => log.progress(progress),
-            RunEvent::Progress(_) => {}
-            event => folder.note(&event),
-        };
-        match load(asked, &abort, &mut on) {
-            Err(ended) => ended,
-            Ok(test) => {
-                if !is_quiet {
-                    let _ = terminal.print(&introduced(&test.plan(), given));
-                }
-                test.run(&abort, &mut on)
-            }
-        }
-    };
+    let mut service = TestService::default();
+    let mut ended =
+        carried_out(asked, given, &abort, (&mut log, &mut folder, &mut service), &stop_requests, terminal);
+    for trouble in service.end(&mut ended, &stop_requests) {
+        log.error(&trouble);
+    }
     let is_recorded = folder.finish(is_quiet);
+    if let Some(Err(error)) = service.summary().map(|summary| folder.amend(summary)) {
+        log.error(&format!(
+            "the run folder: {error}; the CPU and memory of the test's service are missing in it"
+        ));
+    }
     let bars = ended.bars.clone();
     if let Some(why) = &ended.why {
         log.error(why);
@@ -164,6 +160,39 @@ fn run(asked: Asked, given: &GivenFlags, mut log: TestLog, terminal: &Terminal) 
     }
     folder.close(&stop_requests);
     code
+}
+
+/// Carries a test out, from its script to its end.
+fn carried_out(
+    asked: Asked,
+    given: &GivenFlags,
+    abort: &Arc<Abort>,
+    (log, folder, service): (&mut TestLog, &mut TestFolder, &mut TestService),
+    stop_requests: &StopRequests,
+    terminal: &Terminal,
+) -> Ended {
+    let is_quiet = given.has("quiet");
+    let (script, path) = (asked.script.clone(), folder.path().map(Path::to_owned));
+    let mut follow = |event: RunEvent<'_>, service: &mut TestService| match event {
+        RunEvent::Line(line) => log.line(line),
+        RunEvent::Progress(progress) if !is_quiet => log.progress(progress),
+        RunEvent::Progress(_) => {}
+        event => {
+            service.note(&event);
+            folder.note(&event);
+        }
+    };
+    let test = match load(asked, abort, &mut |event| follow(event, service)) {
+        Ok(test) => test,
+        Err(ended) => return ended,
+    };
+    if !is_quiet {
+        let _ = terminal.print(&introduced(&test.plan(), given));
+    }
+    match service.start(test, &script, path.as_deref(), stop_requests) {
+        Ok(test) => test.run(abort, &mut |event| follow(event, service)),
+        Err(ended) => ended,
+    }
 }
 
 /// The lines before a run.
@@ -263,6 +292,7 @@ fn asked(given: &GivenFlags) -> Result<Asked, (Exit, String)> {
         outputs: outputs.map_err(|why| (Exit::Other, why.to_string()))?,
         standard_output: || Box::new(std::io::stdout()),
         watch: watching(given).map_err(wrong(Exit::Other))?,
+        launch: service::mistakes,
     })
 }
 

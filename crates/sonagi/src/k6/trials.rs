@@ -99,6 +99,12 @@ impl K6Trials {
         let test = load(request, &Arc::default(), &mut |_| {});
         let test = test.map_err(|ended| why(&ended, &asked.script))?;
         found.extend(unknown(&asked.until, &test));
+        if test.options().sonagi.launch.is_some() {
+            let hint = "start the service yourself, and leave `launch` out of `options.sonagi`";
+            found.push(format!(
+                "options.sonagi.launch: a search does not start a k6 script's service\n  hint: {hint}"
+            ));
+        }
         let scenario = chosen(&asked, &test).map_err(|problem| found.push(problem));
         if let Varied::Variable(name) = &asked.varied
             && !String::from_utf8_lossy(&source).contains(name.as_str())
@@ -169,6 +175,7 @@ fn request(
         outputs: Vec::new(),
         standard_output: || Box::new(std::io::stdout()),
         watch,
+        launch: super::service::mistakes,
     }
 }
 

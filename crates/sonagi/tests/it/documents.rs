@@ -337,6 +337,8 @@ fn every_block_says_what_it_is_and_few_are_not_run() {
             "docs/capacity.md: a search takes minutes",
             "docs/compare.md: it needs ten runs of two versions",
             "docs/from-k6.md: its stages take a minute",
+            "docs/launch.md: it names a service that is not here",
+            "docs/launch.md: it names a service that is not here",
             "docs/page.md: it serves until Ctrl-C",
             "docs/scripts.md: the reference service has no HTML forms",
         ]

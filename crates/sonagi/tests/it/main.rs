@@ -18,6 +18,7 @@ mod k6_hostile;
 mod k6_log;
 mod k6_page;
 mod k6_report;
+mod launch;
 mod matrix;
 mod node;
 mod outcomes;

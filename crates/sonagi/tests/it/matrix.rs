@@ -109,6 +109,11 @@ fn child_of(parent: u32) -> Pid {
     Pid::from_raw(children[0] as i32).unwrap()
 }
 
+/// The service of a run: the child of the one process that keeps it.
+fn service_of(run: u32) -> Pid {
+    child_of(child_of(run).as_raw_nonzero().get() as u32)
+}
+
 #[test]
 fn one_conversation_over_several_transports_is_compared_in_one_table() {
     let place = Place::new();
@@ -272,7 +277,7 @@ fn a_service_that_dies_fails_its_run_and_the_next_has_a_new_one() {
     place.write("dying.yml", &LONG.replace("think: 600", "think: 1").replace("duration: 600", "duration: 3"));
     let mut running = Running::start(place.command(&["run", "dying.yml"]));
     running.wait_for("0:01/");
-    kill_process(child_of(running.id()), Signal::KILL).unwrap();
+    kill_process(service_of(running.id()), Signal::KILL).unwrap();
     let Answer { code, out, err } = running.end();
     assert_eq!(code, Some(1), "{out}{err}");
     assert!(out.starts_with("matrix      1 of 2 runs sustained all users"), "{out}");

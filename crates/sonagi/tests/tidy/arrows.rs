@@ -21,6 +21,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("sonagi-verdict", &["sonagi-measure"]),
     ("sonagi-report", &["sonagi-measure", "sonagi-verdict"]),
     ("sonagi-chat", &["sonagi-wire"]),
+    ("sonagi-lab", &["sonagi-measure", "sonagi-transport"]),
     ("sonagi-transpile", &[]),
     (
         "sonagi-k6",
@@ -34,6 +35,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "sonagi-engine",
             "sonagi-artillery",
             "sonagi-k6",
+            "sonagi-lab",
             "sonagi-report",
             "sonagi-verdict",
             "sonagi-watch",
@@ -76,6 +78,10 @@ const NEVER_SEES: &[(&str, &[&str])] = &[
     ("sonagi-k6", &["saphyr-parser", "clap", "sonagi-artillery", "sonagi-report", "sonagi-chat"]),
     ("sonagi-report", &["tokio", "hyper", "socket2", "sonagi-engine", "sonagi-artillery", "sonagi-chat"]),
     ("sonagi-chat", &["sonagi-engine", "sonagi-measure", "saphyr-parser", "clap"]),
+    (
+        "sonagi-lab",
+        &["clap", "sonagi-engine", "sonagi-artillery", "sonagi-k6", "sonagi-report", "sonagi-chat"],
+    ),
     ("sonagi-transpile", &["tokio", "hyper", "rustls", "socket2", "mio", "clap"]),
 ];
 
@@ -91,6 +97,7 @@ const NEVER_SAYS: &[(&str, &[&str], &str)] = &[
     ("crates/report/src/", PRINT_AND_EXIT, ONLY_THE_BINARY),
     ("crates/chat/src/", PRINT_AND_EXIT, ONLY_THE_BINARY),
     ("crates/k6/src/", PRINT_AND_EXIT, ONLY_THE_BINARY),
+    ("crates/lab/src/", PRINT_AND_EXIT, ONLY_THE_BINARY),
     ("crates/transpile/src/", CLOCK_AND_NET, "a source becomes a module by itself"),
     ("crates/transpile/src/", PRINT_AND_EXIT, ONLY_THE_BINARY),
 ];

@@ -119,6 +119,13 @@ pub(crate) const ORDERS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "crates/lab/src",
+        &[
+            "units", "settings", "credits", "host", "read", "tree", "cgroup", "job", "log", "starter",
+            "keeper", "ports", "ready", "kept", "proxy", "launched",
+        ],
+    ),
+    (
         "crates/k6/src/modules",
         &[
             "binding",

@@ -28,6 +28,8 @@ pub struct Tried {
     pub value: Value,
     /// The primary figure of each of its runs.
     pub runs: Vec<f64>,
+    /// How many of its sound runs failed.
+    pub failed: usize,
     /// Its mean: the geometric one of ratios; None: no run of it can be used.
     pub mean: Option<f64>,
     /// The mean's 95 % interval; None with fewer than two runs.
@@ -74,8 +76,19 @@ pub struct Choice {
 }
 
 impl Tried {
+    /// Whether most of its runs failed: a service that refuses at once is the fastest of all, and not the best.
+    pub fn has_failed(&self) -> bool {
+        2 * self.failed > self.runs.len()
+    }
+
+    fn is_worse(&self) -> bool {
+        let word = self.against_best.as_ref().map(|compared| compared.judgement);
+        self.has_failed() || word == Some(Judgement::Worse)
+    }
+
     fn is_as_good(&self) -> bool {
-        self.against_best.as_ref().is_some_and(|compared| compared.judgement == Judgement::Same)
+        !self.has_failed()
+            && self.against_best.as_ref().is_some_and(|compared| compared.judgement == Judgement::Same)
     }
 }
 
@@ -104,7 +117,8 @@ pub fn choose(axis: &str, mut groups: Vec<Group>, question: &Question) -> Choice
     choice.best = best(&choice.tried, figure.direction);
     if let Some(best) = choice.best {
         choice.compare_with(best, &groups, &figure);
-        if is_numeric && choice.tried[best].runs.len() >= RUNS_AT_LEAST {
+        let is_sound = !choice.tried[best].has_failed() && choice.tried[best].runs.len() >= RUNS_AT_LEAST;
+        if is_numeric && is_sound {
             choice.take(best);
         }
     }
@@ -117,6 +131,7 @@ fn number(value: &Value) -> f64 {
 }
 
 fn tried(value: &Value, runs: &[&Observation], figure: &Figure) -> Tried {
+    let failed = runs.iter().filter(|run| run.failed).count();
     let runs: Vec<f64> = runs.iter().filter_map(|run| figure.of(run)).collect();
     let is_placed = !runs.is_empty() && runs.iter().all(|run| figure.scale.even(*run).is_finite());
     Tried {
@@ -124,18 +139,22 @@ fn tried(value: &Value, runs: &[&Observation], figure: &Figure) -> Tried {
         mean: is_placed.then(|| figure.scale.mean(&runs)),
         interval: interval_of_mean(figure.scale, &runs),
         runs,
+        failed,
         against_best: None,
     }
 }
 
-/// The best by its mean, the first of equals; None of a figure that is neither better high nor low.
+/// The best by its mean, the first of equals, among those whose runs did not fail if there are any; None of a figure
+/// that is neither better high nor low.
 fn best(tried: &[Tried], direction: Direction) -> Option<usize> {
     let sign = match direction {
         Direction::LowerIsBetter => 1.0,
         Direction::HigherIsBetter => -1.0,
         Direction::Neither => return None,
     };
-    let placed = tried.iter().enumerate().filter_map(|(at, tried)| Some((at, sign * tried.mean?)));
+    let is_hopeless = tried.iter().all(Tried::has_failed);
+    let placed = tried.iter().enumerate().filter(|(_, tried)| is_hopeless || !tried.has_failed());
+    let placed = placed.filter_map(|(at, tried)| Some((at, sign * tried.mean?)));
     placed.min_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(at, _)| at)
 }
 
@@ -175,7 +194,7 @@ impl Choice {
         // One value is no range, and nobody wants less than one of anything.
         if last > 0 && smallest == Some(0) && number(&self.tried[0].value) > 1.0 {
             self.edge = Some(Edge::Smallest);
-        } else if last > 0 && best == last && !self.tried[last - 1].is_as_good() {
+        } else if last > 0 && best == last && self.tried[last - 1].is_worse() {
             self.edge = Some(Edge::Largest);
         }
     }
@@ -237,6 +256,7 @@ mod tests {
             figures: BTreeMap::from([(P99.to_owned(), centre * (spread * normal(random)).exp())]),
             conditions: BTreeMap::new(),
             unsound: None,
+            failed: false,
             warm_up: None,
         };
         Group { runs: (0..runs).map(|at| run(at, random)).collect(), value }
@@ -361,5 +381,17 @@ mod tests {
         assert!(slower.drift.is_seen() && slower.is_worse() == Some(true), "{slower:?}");
         slow.unsound = Some(crate::compare::Unsound::Invalid);
         assert_eq!(drifted(before, &slow, &question()), None);
+    }
+
+    #[test]
+    fn a_value_whose_runs_fail_is_not_the_best_however_fast_it_refuses() {
+        let mut random = fastrand::Rng::with_seed(7);
+        let mut refuses = group(json!(2), 5, 1.0, 0.02, &mut random);
+        refuses.runs.iter_mut().for_each(|run| run.failed = true);
+        let works = group(json!(10), 5, 20.0, 0.02, &mut random);
+        let choice = choose("pool", vec![refuses.clone(), works], &question());
+        assert_eq!((choice.best, choice.take), (Some(1), Some(1)));
+        let hopeless = choose("pool", vec![refuses], &question());
+        assert_eq!((hopeless.best, hopeless.take), (Some(0), None));
     }
 }

@@ -38,7 +38,18 @@ const FAULTS: [&str; 9] =
 /// Last parts of names of quantities in a time.
 const RATES: [&str; 2] = ["rate_per_s", "per_s"];
 /// What names of times end with, in the summary and in scripts' own words.
-const TIMES: [&str; 6] = ["_ms", "_duration", "_waiting", "_connecting", "response_time", "session_length"];
+const TIMES: [&str; 10] = [
+    "_ms",
+    "_duration",
+    "_waiting",
+    "_connecting",
+    "_blocked",
+    "_sending",
+    "_receiving",
+    "_tls_handshaking",
+    "response_time",
+    "session_length",
+];
 /// The quantiles of a distribution that are compared.
 const QUANTILES: [&str; 3] = ["p50", "p95", "p99"];
 
@@ -46,15 +57,18 @@ impl Figure {
     /// What a name tells of the figure that it names.
     pub fn named(name: &str) -> Figure {
         let last = name.rsplit('.').next().unwrap_or(name);
-        let direction = if name.starts_with("errors.") || FAULTS.contains(&last) {
-            Direction::LowerIsBetter
-        } else if last == "ratio" || RATES.contains(&last) {
-            Direction::HigherIsBetter
-        } else if is_time(name) {
-            Direction::LowerIsBetter
-        } else {
-            Direction::Neither
-        };
+        // k6's own rates: the shares of requests that failed, and of checks that held.
+        let is_rate_of = |metric: &str| name.strip_suffix(".rate").is_some_and(|of| of.starts_with(metric));
+        let direction =
+            if name.starts_with("errors.") || FAULTS.contains(&last) || is_rate_of("http_req_failed") {
+                Direction::LowerIsBetter
+            } else if last == "ratio" || RATES.contains(&last) || is_rate_of("checks") {
+                Direction::HigherIsBetter
+            } else if is_time(name) {
+                Direction::LowerIsBetter
+            } else {
+                Direction::Neither
+            };
         let is_count = direction == Direction::LowerIsBetter && !is_time(name);
         let scale = if is_share(name) || is_count { Scale::Difference } else { Scale::Ratio };
         Figure { name: name.to_owned(), direction, scale }

@@ -20,6 +20,9 @@ pub struct Observation {
     pub conditions: BTreeMap<String, String>,
     /// Why its figures say nothing of the target; None: they do.
     pub unsound: Option<Unsound>,
+    /// Whether something that its script asked for did not hold: how fast it failed is no merit.
+    #[serde(default)]
+    pub failed: bool,
     /// What of its begin its times leave out; None: nobody looked.
     #[serde(default)]
     pub warm_up: Option<WarmUp>,
@@ -87,6 +90,7 @@ impl Observation {
             figures: figures(summary),
             conditions: axes(summary),
             unsound: Unsound::of(summary),
+            failed: summary.verdict.result == Conclusion::Fail,
             warm_up: None,
         }
     }
@@ -109,6 +113,7 @@ impl Observation {
             figures,
             conditions,
             unsound: None,
+            failed: false,
             warm_up: None,
         }
     }

@@ -17,6 +17,7 @@ fn side(label: &str, runs: usize, centre: f64, spread: f64, random: &mut fastran
             figures: figures.map(|(name, value)| (name.to_owned(), value)).into(),
             conditions: BTreeMap::from([("script".to_owned(), "5f2c".to_owned())]),
             unsound: None,
+            failed: false,
             warm_up: None,
         }
     };
@@ -45,6 +46,23 @@ fn a_change_beyond_the_margin_is_named_by_what_it_means() {
     assert_eq!(verdict(10, 1.3, 0.03, 1).verdict, Judgement::Worse);
     assert_eq!(verdict(10, 0.7, 0.03, 2).verdict, Judgement::Better);
     assert_eq!(verdict(10, 1.0, 0.01, 3).verdict, Judgement::Same);
+}
+
+#[test]
+fn a_side_whose_runs_fail_is_worse_however_fast_it_fails() {
+    let mut random = fastrand::Rng::with_seed(4);
+    let mut sides = [side("A", 10, 20.0, 0.03, &mut random), side("B", 10, 1.0, 0.03, &mut random)];
+    sides[1].runs.iter_mut().for_each(|run| run.failed = true);
+    let comparison = compare(&sides, &question());
+    assert_eq!((comparison.verdict, comparison.failed), (Judgement::Worse, [0, 10]));
+}
+
+#[test]
+fn rates_of_k6_have_a_better_side() {
+    let direction = |name| Figure::named(name).direction;
+    assert_eq!(direction("http_req_failed.rate"), Direction::LowerIsBetter);
+    assert_eq!(direction("checks.rate"), Direction::HigherIsBetter);
+    assert_eq!(direction("http_req_blocked.p95"), Direction::LowerIsBetter);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Reporting: problems and notices, each once, those of templates with the step that used them.
 
 use super::{MOST_PROBLEMS, Reader};
-use crate::script::names::Unset;
+use crate::script::names::{Unset, Use};
 use crate::script::problem::{Notice, Problem};
 use crate::script::template::unknown;
 use crate::script::yaml::{Node, Origin, Place, covers};
@@ -36,6 +36,12 @@ impl Reader {
     pub(crate) fn declare_global(&mut self, name: &str) {
         self.constants.note(name);
         self.names.declare_global(name);
+    }
+
+    /// Tells of the uses of names that nothing in the script sets.
+    pub(crate) fn unset_anywhere(&mut self, uses: Vec<Use>) {
+        let unset = self.names.unset_anywhere(uses);
+        self.unset(unset);
     }
 
     /// Reports uses of variables that nothing sets.

@@ -3,6 +3,7 @@
 use super::area::{Area, Others, SECONDS, ignored, key, refused};
 use super::connections::{DEFAULTS, ENGINES, HTTP, SOCKETIO, TLS, WS};
 use super::flow::{FIXED_FLOW, SCENARIO};
+use super::launch::LAUNCH;
 use super::response::EXPECT_PLUGIN;
 use super::transports::{LONGPOLL, POLL, RECONNECT, SERVE, SSE, STOMP};
 use super::verdict::{APDEX, COMPARE, DELIVERY, ENSURE, METRICS_BY_ENDPOINT};
@@ -186,6 +187,13 @@ pub(crate) const CONFIG: Area = Area {
         .of(&[&ENSURE]),
         key("delivery", "a mapping", "{deadline: 1}", "Rules of the delivery ledger. (Sonagi's own.)")
             .of(&[&DELIVERY]),
+        key(
+            "launch",
+            "a mapping",
+            "{command: node dist/main.js, ready: \"http://127.0.0.1:3000/healthz\"}",
+            "The service, started anew for every run and ended after it. (Sonagi's own: docs/launch.md.)",
+        )
+        .of(&[&LAUNCH]),
         key(
             "watch",
             "a text, or a list of them",

@@ -199,6 +199,8 @@ fn shape(key: &Key) -> Option<Value> {
         "a list of steps" => json!({ "type": "array", "items": one_or_more(step()), "minItems": 1 }),
         "a step, or a list of steps" => one_or_more(step()),
         "a list of texts" | "a list of variable names" => one_or_more(scalar()),
+        "a text for the shell, or a list of a program and its arguments" => one_or_more(scalar()),
+        "an address, a port, or a mapping" => either(&[scalar(), mapping(key)]),
         "a list of a header's name and its value" => {
             json!({ "type": "array", "items": scalar(), "minItems": 2, "maxItems": 2 })
         }
@@ -258,6 +260,13 @@ fn is_text(wants: &str) -> bool {
     const TEXTS: &[&str] = &[
         "`memory`, or a file's name",
         "a CSS selector",
+        "a folder's name, relative to the script",
+        "a number of cores",
+        "a number of CPU credits",
+        "a size",
+        "bits a second",
+        "the name of a machine",
+        "the name of a signal",
         "a JMESPath",
         "a JSONPath",
         "a file name",

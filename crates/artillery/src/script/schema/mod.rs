@@ -11,6 +11,7 @@ mod connections;
 mod editor;
 mod flow;
 mod functions;
+mod launch;
 mod response;
 mod transports;
 mod turns;
@@ -65,6 +66,12 @@ pub(crate) const AREAS: &[&Area] = &[
     &COMPARE,
     &SERVE,
     &CONFIG,
+    &launch::LAUNCH,
+    &launch::READY,
+    &launch::STOP,
+    &launch::LIMITS,
+    &launch::NETWORK,
+    &launch::CUT,
     &PHASE,
     &PAYLOAD,
     &PAYLOAD_OPTIONS,
@@ -124,6 +131,12 @@ pub(crate) const AREAS: &[&Area] = &[
     &DISCONNECT_STEP,
     &RECONNECT_STEP,
 ];
+
+/// The keys of `config.launch`, by the name of the place they stand in.
+pub(crate) fn launch_keys() -> Vec<(&'static str, Vec<&'static str>)> {
+    let keys = |area: &&'static Area| (area.name, area.keys.iter().map(|key| key.name).collect());
+    launch::AREAS.iter().map(keys).collect()
+}
 
 /// Steps, and the tables of their keys.
 const STEPS: &[(&str, &Area)] = &[

@@ -12,7 +12,7 @@ mod written;
 
 use crate::support::{repository, script};
 use grammar::{Grammar, is_ignored, is_refused};
-use sonagi_artillery::{Overrides, Problem, Problems, load, load_each};
+use sonagi_artillery::{Overrides, Problem, Problems, RefusedLaunch, RefusesLaunch, load, load_each};
 use std::ops::Range;
 use std::path::PathBuf;
 use tempfile::TempDir;
@@ -55,21 +55,22 @@ impl Bench {
 
     /// The outcome for a text: all of its plan and notices, as text.
     fn outcome(&self, name: &str, text: &str) -> Result<String, Problems> {
-        let mut loaded = load(&self.write(name, text), &Overrides::default())?;
+        let mut loaded = load(&self.write(name, text), &judging())?;
         // The source itself always differs.
         loaded.plan.source = serde_json::Value::Null;
         // A new one for each load.
         loaded.plan.processor.iter_mut().for_each(|processor| drop(processor.constants.remove("$testId")));
         // And without their places: what stands below a line moves when it goes.
         let notices: Vec<String> = loaded.notices.into_iter().map(|notice| notice.text).collect();
-        Ok(format!("{:?} {:?} {:?} {notices:?}", loaded.plan, loaded.serve, loaded.experiment))
+        let sonagi_artillery::Loaded { plan, serve, launch, experiment, .. } = loaded;
+        Ok(format!("{plan:?} {serve:?} {launch:?} {experiment:?} {notices:?}"))
     }
 
     /// The uses of keys in the scripts, each of which the reader accepts.
     fn uses(&self, grammar: &Grammar) -> Uses {
         let mut uses = Uses::default();
         for (index, (name, text)) in self.scripts.iter().enumerate() {
-            if let Err(problems) = load_each(&self.write(name, text), &Overrides::default()) {
+            if let Err(problems) = load_each(&self.write(name, text), &judging()) {
                 panic!("{problems}");
             }
             uses.add(grammar, index, text);
@@ -80,7 +81,7 @@ impl Bench {
     /// The problems of a script with something else in the place of some of its characters.
     fn problems(&self, script: usize, at: &Range<usize>, new: &str) -> Vec<Problem> {
         let (name, text) = &self.scripts[script];
-        let strict = Overrides { strict: true, ..Overrides::default() };
+        let strict = Overrides { strict: true, ..judging() };
         match load(&self.write(name, &written::with(text, at, new)), &strict) {
             Ok(_) => Vec::new(),
             // The folder is another one each time.
@@ -89,6 +90,21 @@ impl Bench {
             }
         }
     }
+}
+
+/// As the command line loads scripts: what is said of a service that is launched is judged by who launches it.
+fn judging() -> Overrides {
+    let refuses: RefusesLaunch = |said| {
+        let mistakes = sonagi_lab::read(said).err().unwrap_or_default().into_iter();
+        let refused = mistakes.map(|sonagi_lab::Mistake { pointer, is_key, what, hint }| RefusedLaunch {
+            pointer,
+            is_key,
+            what,
+            hint,
+        });
+        refused.collect()
+    };
+    Overrides { launch: Some(refuses), ..Overrides::default() }
 }
 
 /// Fails with everything that is lacking.

@@ -435,7 +435,8 @@ fn what_k6_only_warns_of_is_a_notice() {
 #[test]
 fn options_of_sonagi_are_read() {
     let options = json!({"sonagi": {"keepConnections": true, "stackSize": "256KiB", "memoryLimit": 2097152, "busyLimit": "5s",
-        "delivery": {"deadline": "2s", "settle": 50, "echo": false, "drain": "1s"}, "watch": "port:1"}});
+        "delivery": {"deadline": "2s", "settle": 50, "echo": false, "drain": "1s"}, "watch": "port:1",
+        "launch": {"command": "x"}}});
     let expected = Sonagi {
         keep_connections: true,
         stack_size: Some(256 << 10),
@@ -444,6 +445,7 @@ fn options_of_sonagi_are_read() {
         delivery: Rules { deadline_ns: 2_000_000_000, settle_ns: 50_000_000, echo: false },
         drain: Some(Duration::from_secs(1)),
         watch: vec!["port:1".to_owned()],
+        launch: Some(json!({"command": "x"})),
     };
     assert_eq!(script(options).unwrap().options.sonagi, expected);
     assert_eq!(script(json!({"sonagi": {}})).unwrap().options.sonagi.delivery, Rules::default());

@@ -1,0 +1,124 @@
+//! What a keeper is told, and what it tells: lines of JSON through its standard input and output.
+
+use crate::cgroup::Group;
+use crate::settings::Limits;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The argument that makes this binary a keeper.
+pub const KEEPER: &str = "--keep-service";
+/// The argument that makes it what a service is started by.
+pub const STARTER: &str = "--start-service";
+
+/// What a keeper does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Job {
+    /// The service's program and arguments; the first word `/proc/self/exe` is this binary.
+    pub command: Vec<String>,
+    /// Its working directory; None: this process's.
+    pub folder: Option<PathBuf>,
+    /// Environment variables over those of this process.
+    pub env: Vec<(String, String)>,
+    /// How it is ended.
+    pub stop: StopBy,
+    /// The time from then until what is left is killed.
+    pub grace: Duration,
+    /// What it may use.
+    pub limits: Limits,
+    /// Run to its end first.
+    pub before: Option<Vec<String>>,
+    /// Run after its end.
+    pub after: Option<Vec<String>>,
+    /// Whether every line it prints is told.
+    pub tells_lines: bool,
+}
+
+/// How a service is asked to end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StopBy {
+    /// Its standard input is closed.
+    Eof,
+    /// This signal is sent to all of its processes.
+    Signal(i32),
+}
+
+/// Where a line was printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Stream {
+    /// Standard output.
+    Out,
+    /// Standard error.
+    Err,
+}
+
+/// What a keeper is asked while the service runs. The end of its input asks the same as `End`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Request {
+    /// Write the log to this file.
+    Log(PathBuf),
+    /// Tell no lines any more.
+    NoLines,
+    /// End the service.
+    End,
+    /// End everything, without grace.
+    Kill,
+}
+
+/// What a keeper tells.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Event {
+    /// `before` is done, and the service was started.
+    Started {
+        /// Its first process.
+        id: i32,
+        /// Where its limits are, if it has any that are a group's.
+        group: Option<Group>,
+    },
+    /// It printed a line.
+    Line(Stream, String),
+    /// Its first process has ended.
+    Ended(Ended),
+    /// It could not be started.
+    Failed {
+        /// Why.
+        why: String,
+        /// What helps.
+        hint: Option<String>,
+        /// The log's last lines.
+        said: String,
+    },
+    /// Something went wrong around it that changes nothing for the run.
+    Trouble(String),
+    /// Everything is ended and removed.
+    Over,
+}
+
+/// How a service's first process ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ended {
+    /// Its status, as `wait` has it.
+    pub status: i32,
+    /// Whether it had not been asked to.
+    pub is_unasked: bool,
+    /// Whether it was killed because its grace was over.
+    pub is_killed: bool,
+    /// Processes of the service that the kernel killed for the memory limit.
+    pub oom_kills: u64,
+    /// The log's last lines.
+    pub said: String,
+}
+
+impl Ended {
+    /// Whether it ended well, as the parent of a daemon does.
+    pub(crate) fn is_fine(&self) -> bool {
+        self.status == 0
+    }
+
+    /// In words: its status, and why where that is known.
+    pub fn words(&self) -> String {
+        use std::os::unix::process::ExitStatusExt;
+        let status = std::process::ExitStatus::from_raw(self.status).to_string();
+        if self.oom_kills > 0 { format!("{status}, killed by the memory limit") } else { status }
+    }
+}

@@ -1,0 +1,466 @@
+//! The keeper's process: starts a service, hears it, feeds its quota, ends its whole tree.
+//!
+//! | in | on | does |
+//! |---|---|---|
+//! | `before` | its end with 0 | starts the service |
+//! | | any other end, or being asked to end | ends the tree, `after`, over |
+//! | running | the end of the service's first process | tells it, goes on: its daemons may still serve |
+//! | | being asked to end, or the end of its input | stop, grace, kill, `after`, removes the group, over |
+//!
+//! It is the reaper of everything below it, so that daemons are its children once their parents are gone.
+
+mod hearing;
+
+use crate::cgroup::{self, Group, Hierarchy};
+use crate::credits::Bucket;
+use crate::job::{Ended, Event, Job, Request, STARTER, StopBy};
+use crate::log::{Log, quoted};
+use crate::settings::Limits;
+use crate::starter::{CANNOT, Start};
+use crate::tree;
+use hearing::{Hearing, Voice};
+use rustix::process::{Pid, Signal, WaitOptions, set_child_subreaper, setsid, wait};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The name of its process, of at most 15 bytes.
+const NAME: &std::ffi::CStr = c"sonagi-keeper";
+/// The interval at which ended processes are waited for, and a quota is fed.
+const TICK: Duration = Duration::from_millis(100);
+/// The intervals at which an end is looked for, while one is waited for.
+const LOOK: Duration = Duration::from_millis(5);
+const LONGEST_LOOK: Duration = Duration::from_millis(50);
+/// The time limit of `before`, and of `after`.
+const BEFORE: Duration = Duration::from_secs(600);
+const AFTER: Duration = Duration::from_secs(60);
+/// The time limit for killed processes to be gone.
+const KILLED: Duration = Duration::from_secs(10);
+/// The time limit for the rest of what was printed to be read.
+const READ_OUT: Duration = Duration::from_secs(1);
+
+/// Keeps a service as the first line of `input` says, until `input` ends; tells `output` of it.
+pub fn keep(input: impl Read + Send + 'static, output: impl Write + Send + 'static) -> u8 {
+    // A leader of a group cannot leave its session; what starts us makes none of us.
+    let _ = setsid();
+    let _ = rustix::thread::set_name(NAME);
+    let voice = Voice::new(output);
+    let own = Pid::from_raw(std::process::id() as i32);
+    if let Err(error) = set_child_subreaper(own) {
+        voice.fail(format!("this system lets no process look after orphans: {error}"), None, "");
+        return 1;
+    }
+    let (words, heard) = channel();
+    let mut input = BufReader::new(input);
+    let mut line = String::new();
+    let job = input.read_line(&mut line).ok().and_then(|_| serde_json::from_str::<Job>(&line).ok());
+    let Some(job) = job else {
+        voice.fail("a keeper is for Sonagi's own use".to_owned(), None, "");
+        return 1;
+    };
+    std::thread::spawn(move || listen(input, &words));
+    let mut keeper =
+        Keeper { job, voice, heard, log: Arc::new(Mutex::new(Log::new())), group: None, service: None };
+    keeper.run();
+    0
+}
+
+/// Passes on requests, and at the end of the input that there is nobody any more.
+fn listen(input: impl BufRead, words: &Sender<Word>) {
+    for line in input.lines() {
+        let Ok(line) = line else { break };
+        if let Ok(request) = serde_json::from_str(&line) {
+            let _ = words.send(Word::Request(request));
+        }
+    }
+    let _ = words.send(Word::Gone);
+}
+
+enum Word {
+    Request(Request),
+    Gone,
+}
+
+/// How a wait for processes was left.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Left {
+    Done,
+    /// We are asked to end.
+    Asked,
+    /// We are asked to end at once.
+    AtOnce,
+    TooLate,
+}
+
+struct Keeper {
+    job: Job,
+    voice: Voice,
+    heard: Receiver<Word>,
+    log: Arc<Mutex<Log>>,
+    group: Option<Group>,
+    service: Option<Service>,
+}
+
+/// A service that was started.
+struct Service {
+    id: i32,
+    /// None: it was closed.
+    input: Option<ChildStdin>,
+    hearing: Hearing,
+    bucket: Option<Bucket>,
+    /// When the bucket was fed, and the CPU time used until then.
+    fed: (Instant, Duration),
+    /// Its first process's status, once it has ended.
+    status: Option<i32>,
+    /// Whether that was told.
+    is_told: bool,
+}
+
+impl Keeper {
+    fn run(&mut self) {
+        Hierarchy::of_machine().remove_stale();
+        let before = self.job.before.clone();
+        let is_prepared = before.is_none_or(|before| self.before(&before));
+        let mut left = Left::Done;
+        if is_prepared && self.start() {
+            left = self.watch();
+        }
+        self.end(left == Left::AtOnce);
+    }
+
+    /// Runs the command before the service; whether all is well.
+    fn before(&mut self, words: &[String]) -> bool {
+        let (left, status) = self.aside(words, BEFORE, true);
+        let why = match (left, status) {
+            (Left::Done, Some(status)) if ExitStatus::from_raw(status).success() => return true,
+            (Left::Done, Some(status)) => format!("`before` ended with {}", ExitStatus::from_raw(status)),
+            (Left::Done, None) => "`before` could not be started".to_owned(),
+            (Left::TooLate, _) => format!("`before` did not end within {} s", BEFORE.as_secs()),
+            (Left::Asked | Left::AtOnce, _) => return false,
+        };
+        self.fail(why, None);
+        false
+    }
+
+    /// Runs a command that is not the service to its end; how that was left, and its status.
+    fn aside(&mut self, words: &[String], limit: Duration, is_interruptible: bool) -> (Left, Option<i32>) {
+        let started = self.spawn(words, false, Stdio::null());
+        let (child, hearing) = match started {
+            Ok(started) => started,
+            Err(error) => {
+                self.log().add(format!("{CANNOT}`{}`: {error}\n", words.join(" ")).as_bytes());
+                return (Left::Done, None);
+            }
+        };
+        let id = child.id() as i32;
+        let began = Instant::now();
+        let mut look = LOOK;
+        let (left, status) = loop {
+            if let Some(status) = self.reap(Some(id)) {
+                break (Left::Done, Some(status));
+            }
+            if began.elapsed() > limit {
+                break (Left::TooLate, None);
+            }
+            match self.hear(look) {
+                Some(left) if is_interruptible => break (left, None),
+                Some(_) | None => {}
+            }
+            look = (look * 2).min(LONGEST_LOOK);
+        };
+        if left != Left::Done {
+            self.kill_all();
+        }
+        hearing.finish(Duration::from_millis(200));
+        (left, status)
+    }
+
+    /// Starts the service; whether it is there.
+    fn start(&mut self) -> bool {
+        let mut words = self.job.command.clone();
+        if self.job.limits.needs_group() {
+            match self.limited() {
+                Ok(Some(in_front)) => words.splice(0..0, in_front).for_each(drop),
+                Ok(None) => {}
+                Err((why, hint)) => {
+                    self.fail(why, Some(hint));
+                    return false;
+                }
+            }
+        }
+        let input = if self.job.stop == StopBy::Eof { Stdio::piped() } else { Stdio::null() };
+        let (mut child, hearing) = match self.spawn(&words, true, input) {
+            Ok(started) => started,
+            Err(error) => {
+                let hint = "`folder` is the service's working directory, and must be there".to_owned();
+                self.fail(format!("`{}` could not be started: {error}", words.join(" ")), Some(hint));
+                return false;
+            }
+        };
+        let id = child.id() as i32;
+        let limits = &self.job.limits;
+        let bucket = limits.credits.map(|credits| Bucket::new(credits, limits.cpu.unwrap_or(1.0)));
+        let input = child.stdin.take();
+        let fed = (Instant::now(), Duration::ZERO);
+        self.service = Some(Service { id, input, hearing, bucket, fed, status: None, is_told: false });
+        self.voice.tell(&Event::Started { id, group: self.group.clone() });
+        true
+    }
+
+    /// Makes the group of the limits; where that cannot be, the words before the command by which systemd makes one.
+    fn limited(&mut self) -> Result<Option<Vec<String>>, (String, String)> {
+        let limits = &self.job.limits;
+        // Without credits at the start it is the baseline that it begins with.
+        let bucket = limits.credits.map(|credits| Bucket::new(credits, limits.cpu.unwrap_or(1.0)));
+        let first =
+            Limits { cpu: bucket.map_or(limits.cpu, |bucket| Some(bucket.quota())), ..limits.clone() };
+        let made = Hierarchy::of_machine().make(&cgroup::own_name(), &first);
+        let why = match made {
+            Ok(group) => {
+                self.group = Some(group);
+                return Ok(None);
+            }
+            Err(error) => error,
+        };
+        let in_front = scope(limits.cpu, limits.memory);
+        if limits.credits.is_none() && works(&in_front) {
+            return Ok(Some(in_front));
+        }
+        Err((
+            format!("limits of CPU and memory are not possible here: {why}"),
+            "a control group is needed: run as root where /sys/fs/cgroup may be written, or as a user for whom \
+             `systemd-run --user --scope -p CPUQuota=50% true` works (without CPU credits); or leave `cpu`, `memory` \
+             and `host` out"
+                .to_owned(),
+        ))
+    }
+
+    /// Starts a command by way of the starter, in a process group of its own; limits are the service's alone.
+    fn spawn(&self, words: &[String], is_service: bool, input: Stdio) -> std::io::Result<(Child, Hearing)> {
+        let group = self.group.as_ref().filter(|_| is_service);
+        let start = Start {
+            keeper: std::process::id() as i32,
+            doors: group.map(Group::doors).unwrap_or_default(),
+            nofile: self.job.limits.nofile.filter(|_| is_service),
+        };
+        let start = serde_json::to_string(&start).map_err(std::io::Error::other)?;
+        let mut command = Command::new("/proc/self/exe");
+        command.arg0("sonagi").arg(STARTER).arg(start).args(words).process_group(0);
+        command.envs(self.job.env.iter().map(|(name, value)| (name, value)));
+        if let Some(folder) = &self.job.folder {
+            command.current_dir(folder);
+        }
+        command.stdin(input);
+        let tells = self.job.tells_lines && is_service;
+        let hearing = Hearing::of(&mut command, &self.log, tells.then(|| self.voice.clone()))?;
+        let child = command.spawn()?;
+        // What the command holds of the pipes would keep them open.
+        drop(command);
+        Ok((child, hearing))
+    }
+
+    /// Keeps the service until we are asked to end it.
+    fn watch(&mut self) -> Left {
+        loop {
+            if let Some(left) = self.hear(TICK) {
+                return left;
+            }
+            self.reap(None);
+            self.tell_end(true, false);
+            self.feed();
+        }
+    }
+
+    /// Does what is asked, waiting for so long for a request; how to end, if that is asked.
+    fn hear(&mut self, wait: Duration) -> Option<Left> {
+        match self.heard.recv_timeout(wait) {
+            Ok(Word::Request(Request::Kill)) => return Some(Left::AtOnce),
+            Ok(Word::Request(Request::End) | Word::Gone) => return Some(Left::Asked),
+            Ok(Word::Request(Request::Log(path))) => self.log().write_to(&path),
+            Ok(Word::Request(Request::NoLines)) => {
+                if let Some(service) = &self.service {
+                    service.hearing.tell_no_more();
+                }
+            }
+            // Nobody is there any more, which was told.
+            Err(RecvTimeoutError::Disconnected) => std::thread::sleep(wait),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        None
+    }
+
+    /// Waits for all children that have ended; the status of this one, if it is among them.
+    fn reap(&mut self, one: Option<i32>) -> Option<i32> {
+        let mut found = None;
+        // As many as a process may have, at the most.
+        for _ in 0..100_000 {
+            let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) else { break };
+            let id = pid.as_raw_nonzero().get();
+            if let Some(service) = self.service.as_mut().filter(|service| service.id == id) {
+                service.status = Some(status.as_raw());
+            }
+            if Some(id) == one {
+                found = Some(status.as_raw());
+            }
+        }
+        found
+    }
+
+    /// Tells how the service's first process ended, once.
+    fn tell_end(&mut self, is_unasked: bool, is_killed: bool) {
+        let oom_kills = self.group.as_ref().map_or(0, Group::oom_kills);
+        let Some(service) = self.service.as_mut() else { return };
+        let Some(status) = service.status.filter(|_| !service.is_told) else { return };
+        service.is_told = true;
+        // Its last words are on their way.
+        service.hearing.catch_up(Duration::from_millis(200));
+        let said = self.log().last_lines();
+        self.voice.tell(&Event::Ended(Ended { status, is_unasked, is_killed, oom_kills, said }));
+    }
+
+    /// Lets the quota follow the credits.
+    fn feed(&mut self) {
+        let (Some(group), Some(service)) = (&self.group, &mut self.service) else { return };
+        let (Some(bucket), Some(used)) = (&mut service.bucket, group.cpu()) else { return };
+        let (since, before) = service.fed;
+        let quota = bucket.quota();
+        bucket.pass(since.elapsed(), used.saturating_sub(before));
+        service.fed = (Instant::now(), used);
+        if bucket.quota() != quota {
+            let _ = group.set_quota(bucket.quota());
+        }
+    }
+
+    /// Ends everything and removes what was made for it.
+    fn end(&mut self, at_once: bool) {
+        let was_there = self.service.is_some();
+        let is_killed = !(at_once || self.stop());
+        self.kill_all();
+        self.reap(None);
+        if let Some(service) = &self.service {
+            service.hearing.catch_up(READ_OUT);
+        }
+        self.tell_end(false, is_killed && was_there);
+        if let Some(after) = self.job.after.clone() {
+            self.after(&after);
+        }
+        if self.group.take().is_some_and(|group| !group.remove()) {
+            self.voice
+                .tell(&Event::Trouble("the control group of the service could not be removed".to_owned()));
+        }
+        let unwritten = self.log().finish();
+        if let Some(error) = unwritten {
+            self.voice.tell(&Event::Trouble(format!("the service's log is not whole: {error}")));
+        }
+        self.voice.tell(&Event::Over);
+    }
+
+    /// Asks all processes to end; whether they did within their grace.
+    fn stop(&mut self) -> bool {
+        let own = std::process::id() as i32;
+        match (&self.job.stop, self.service.as_mut()) {
+            (_, None) => {}
+            (StopBy::Eof, Some(service)) => drop(service.input.take()),
+            (StopBy::Signal(number), Some(_)) => {
+                let signal = Signal::from_named_raw(*number).unwrap_or(Signal::TERM);
+                tree::signal_below(own, signal);
+            }
+        }
+        if self.service.is_none() {
+            return true;
+        }
+        let (began, mut look) = (Instant::now(), LOOK);
+        loop {
+            self.reap(None);
+            if tree::below(own).is_empty() {
+                return true;
+            }
+            if began.elapsed() >= self.job.grace {
+                return false;
+            }
+            if self.hear(look) == Some(Left::AtOnce) {
+                return true;
+            }
+            look = (look * 2).min(LONGEST_LOOK);
+        }
+    }
+
+    /// Kills all that is left below us.
+    fn kill_all(&mut self) {
+        let own = std::process::id() as i32;
+        let began = Instant::now();
+        while tree::signal_below(own, Signal::KILL) > 0 && began.elapsed() < KILLED {
+            std::thread::sleep(LOOK);
+            self.reap(None);
+        }
+        let left = tree::below(own).len();
+        if left > 0 {
+            self.voice.tell(&Event::Trouble(format!("{left} processes of the service could not be killed")));
+        }
+    }
+
+    fn after(&mut self, words: &[String]) {
+        let (left, status) = self.aside(words, AFTER, false);
+        let why = match (left, status) {
+            (Left::Done, Some(status)) if ExitStatus::from_raw(status).success() => None,
+            (Left::Done, Some(status)) => Some(format!("ended with {}", ExitStatus::from_raw(status))),
+            (Left::Done, None) => Some("could not be started".to_owned()),
+            (Left::TooLate, _) => Some(format!("did not end within {} s", AFTER.as_secs())),
+            (Left::Asked | Left::AtOnce, _) => Some("was not waited for".to_owned()),
+        };
+        self.kill_all();
+        if let Some(why) = why {
+            let said = self.log().last_lines();
+            self.voice.tell(&Event::Trouble(format!("`after` {why}{}", quoted(&said))));
+        }
+    }
+
+    fn fail(&self, why: String, hint: Option<String>) {
+        let said = self.log().last_lines();
+        self.voice.fail(why, hint, &said);
+    }
+
+    fn log(&self) -> MutexGuard<'_, Log> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The words by which systemd puts a command under limits.
+fn scope(cpu: Option<f64>, memory: Option<u64>) -> Vec<String> {
+    let mut words: Vec<String> =
+        ["systemd-run", "--user", "--scope", "--quiet", "--collect"].map(str::to_owned).to_vec();
+    let mut property = |text: String| words.extend(["-p".to_owned(), text]);
+    if let Some(cores) = cpu {
+        property(format!("CPUQuota={}%", (cores * 100.0).round().max(1.0)));
+    }
+    if let Some(bytes) = memory {
+        property(format!("MemoryMax={bytes}"));
+        property("MemorySwapMax=0".to_owned());
+    }
+    words.push("--".to_owned());
+    words
+}
+
+/// Whether a command that does nothing can be run behind these words.
+fn works(in_front: &[String]) -> bool {
+    let mut command = Command::new(&in_front[0]);
+    command.args(&in_front[1..]).arg("true");
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn systemd_is_asked_for_the_same_limits() {
+        let words = scope(Some(0.5), Some(64 << 20)).join(" ");
+        let expected = "systemd-run --user --scope --quiet --collect -p CPUQuota=50% -p MemoryMax=67108864 -p \
+                        MemorySwapMax=0 --";
+        assert_eq!(words, expected);
+    }
+}

@@ -1,0 +1,208 @@
+//! A service with its keeper, from where it is wanted.
+
+use crate::cgroup::Group;
+use crate::job::{Ended, Event, Job, KEEPER, Request, Stream};
+use crate::tree::{self, Used};
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+/// What an end may take beside the grace and what runs after it.
+const MARGIN: Duration = Duration::from_secs(20);
+/// What `after` may take, with what the keeper does about one that takes longer.
+const AFTER: Duration = Duration::from_secs(75);
+/// The interval at which a wait looks whether it is to go on.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// A service that a keeper keeps. Dropping it ends the service without grace.
+pub struct Kept {
+    keeper: Child,
+    input: Option<ChildStdin>,
+    events: Receiver<Event>,
+    group: Option<Group>,
+    /// The service's first process.
+    process: Option<i32>,
+    ended: Option<Ended>,
+    is_over: bool,
+    troubles: Vec<String>,
+    /// The longest an end may take.
+    end_limit: Duration,
+}
+
+/// Why a service could not be started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NotStarted {
+    pub(crate) why: String,
+    pub(crate) hint: Option<String>,
+    pub(crate) said: String,
+}
+
+impl Kept {
+    /// Starts a keeper with this job; `on_line` is called for the lines that are told, on a thread of its own.
+    ///
+    /// # Errors
+    /// This binary could not be started once more.
+    pub fn start(job: &Job, mut on_line: impl FnMut(Stream, &str) + Send + 'static) -> io::Result<Kept> {
+        let mut keeper = Command::new("/proc/self/exe")
+            .arg0("sonagi")
+            .arg(KEEPER)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let mut input = keeper.stdin.take();
+        let told = keeper.stdout.take().ok_or_else(|| io::Error::other("a keeper without an output"))?;
+        let (sender, events) = channel();
+        std::thread::Builder::new().name("keeper".to_owned()).spawn(move || {
+            for line in BufReader::new(told).lines() {
+                let Ok(line) = line else { break };
+                match serde_json::from_str(&line) {
+                    Ok(Event::Line(stream, text)) => on_line(stream, &text),
+                    Ok(event) => drop(sender.send(event)),
+                    Err(_) => {}
+                }
+            }
+        })?;
+        if let Some(input) = &mut input {
+            let line = serde_json::to_string(job).map_err(io::Error::other)?;
+            input.write_all(format!("{line}\n").as_bytes())?;
+        }
+        let end_limit = job.grace + MARGIN + if job.after.is_some() { AFTER } else { Duration::ZERO };
+        let (group, process, ended, troubles) = (None, None, None, Vec::new());
+        Ok(Kept { keeper, input, events, group, process, ended, is_over: false, troubles, end_limit })
+    }
+
+    /// Waits until the service's first process was started, which is after `before`. None: `is_stopped` said so first.
+    pub(crate) fn started(&mut self, is_stopped: &dyn Fn() -> bool) -> Option<Result<(), NotStarted>> {
+        while self.process.is_none() {
+            if is_stopped() {
+                return None;
+            }
+            if let Some(failed) = self.next(LOOK) {
+                return Some(Err(failed));
+            }
+        }
+        Some(Ok(()))
+    }
+
+    /// Takes in what the keeper tells, waiting for so long for something; why the service could not be started.
+    fn next(&mut self, wait: Duration) -> Option<NotStarted> {
+        match self.events.recv_timeout(wait) {
+            Ok(Event::Started { id, group }) => {
+                self.process = Some(id);
+                self.group = group;
+            }
+            Ok(Event::Ended(ended)) => self.ended = Some(ended),
+            Ok(Event::Failed { why, hint, said }) => return Some(NotStarted { why, hint, said }),
+            Ok(Event::Trouble(trouble)) => self.troubles.push(trouble),
+            Ok(Event::Over) => self.is_over = true,
+            Ok(Event::Line(..)) | Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                let was_over = std::mem::replace(&mut self.is_over, true);
+                let why = "the process that keeps the service ended".to_owned();
+                return (!was_over).then_some(NotStarted { why, hint: None, said: String::new() });
+            }
+        }
+        None
+    }
+
+    /// How the service's first process ended, if it has.
+    pub fn ended(&mut self) -> Option<&Ended> {
+        // Whatever waits there, and no more.
+        for _ in 0..64 {
+            if self.ended.is_some() || self.is_over || self.next(Duration::ZERO).is_some() {
+                break;
+            }
+        }
+        self.ended.as_ref()
+    }
+
+    /// Whether it has ended: its first process, and all others unless that one ended well, as a daemon's parent does.
+    pub fn is_gone(&mut self) -> bool {
+        let keeper = self.keeper.id() as i32;
+        match self.ended() {
+            None => self.is_over,
+            Some(ended) => !ended.is_fine() || tree::below(keeper).is_empty(),
+        }
+    }
+
+    /// How it ended, in words, if it has.
+    pub fn how_it_ended(&mut self) -> Option<String> {
+        self.is_gone().then(|| match &self.ended {
+            Some(ended) => ended.words(),
+            None => "the process that keeps it was killed".to_owned(),
+        })
+    }
+
+    /// The service's first process, once it was started.
+    pub fn process(&self) -> Option<i32> {
+        self.process
+    }
+
+    /// What all its processes have used.
+    pub fn used(&self) -> Option<Used> {
+        let Some(group) = &self.group else { return tree::used(self.keeper.id() as i32) };
+        Some(Used { cpu: group.cpu()?, resident: group.resident()? })
+    }
+
+    /// Writes what the service prints to this file from now on, with what it has printed.
+    pub fn log_to(&mut self, path: &Path) {
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        self.ask(&Request::Log(path));
+    }
+
+    /// Tells no lines any more.
+    pub(crate) fn tell_no_lines(&mut self) {
+        self.ask(&Request::NoLines);
+    }
+
+    fn ask(&mut self, request: &Request) {
+        if let (Some(input), Ok(line)) = (&mut self.input, serde_json::to_string(request)) {
+            // A keeper that is gone is noticed by what it tells.
+            let _ = input.write_all(format!("{line}\n").as_bytes());
+        }
+    }
+
+    /// Ends the service: its stop, its grace, the rest killed; at once when `is_hurried` says so. Returns how its first
+    /// process ended, if it was started.
+    pub fn end(&mut self, is_hurried: &dyn Fn() -> bool) -> Option<Ended> {
+        self.ask(&Request::End);
+        let (began, mut was_hurried) = (Instant::now(), false);
+        while !self.is_over && began.elapsed() < self.end_limit {
+            let _ = self.next(LOOK);
+            if !was_hurried && is_hurried() {
+                was_hurried = true;
+                self.ask(&Request::Kill);
+            }
+        }
+        self.leave();
+        self.ended.clone()
+    }
+
+    /// What went wrong around the service, to be told once.
+    pub fn take_troubles(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.troubles)
+    }
+
+    /// Waits for a keeper that is through; one that is not is killed, and the service's first process dies with it.
+    fn leave(&mut self) {
+        if !self.is_over {
+            self.troubles.push("the process that keeps the service did not end and was killed".to_owned());
+            let _ = self.keeper.kill();
+        }
+        self.input = None;
+        let _ = self.keeper.wait();
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        if self.input.is_some() {
+            self.ask(&Request::Kill);
+            self.end(&|| false);
+        }
+    }
+}

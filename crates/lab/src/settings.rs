@@ -1,0 +1,110 @@
+//! What a script may say of a service, read and judged.
+
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A service that is started anew for every run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Launch {
+    /// What starts it.
+    pub command: Command,
+    /// Its working directory; None: the script's folder.
+    pub folder: Option<PathBuf>,
+    /// Environment variables over those of this process.
+    pub env: Vec<(String, String)>,
+    /// When it is ready; None: when the target's port accepts connections.
+    pub ready: Option<Ready>,
+    /// The time limit for getting ready.
+    pub patience: Duration,
+    /// How it is ended.
+    pub stop: Stop,
+    /// What it may use.
+    pub limits: Limits,
+    /// The network between the run and the service; None: as it is.
+    pub network: Option<Network>,
+    /// Run to its end before each start.
+    pub before: Option<Command>,
+    /// Run after each end.
+    pub after: Option<Command>,
+}
+
+/// A command.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Command {
+    /// The program and its arguments.
+    pub words: Vec<String>,
+    /// As the script has it.
+    pub shown: String,
+}
+
+/// What tells that a service is ready.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ready {
+    /// A port of this machine accepts connections.
+    Port(u16),
+    /// `http://HOST:PORT` and a path answer with a status below 400.
+    Http {
+        /// The host's name or address.
+        host: String,
+        /// The port.
+        port: u16,
+        /// Path and query.
+        path: String,
+    },
+    /// It prints a line that contains this.
+    Line(String),
+}
+
+/// How a service is ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stop {
+    /// The signal's number.
+    pub signal: i32,
+    /// The time from the signal until what is left is killed.
+    pub grace: Duration,
+}
+
+/// What a service may use; None: as much as there is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Cores: 0.5 is half of one.
+    pub cpu: Option<f64>,
+    /// Bytes of memory; there is no swap beyond it.
+    pub memory: Option<u64>,
+    /// Open files of each of its processes.
+    pub nofile: Option<u64>,
+    /// CPU credits that decide between `cpu` and a baseline.
+    pub credits: Option<Credits>,
+}
+
+impl Limits {
+    /// Whether any of them is the kernel's to hold for all processes of the service together.
+    pub fn needs_group(&self) -> bool {
+        self.cpu.is_some() || self.memory.is_some()
+    }
+}
+
+/// CPU credits of a burstable machine: one is a core for a minute.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Credits {
+    /// Cores that are left when they are used up.
+    pub baseline: f64,
+    /// Credits earned an hour.
+    pub an_hour: f64,
+    /// Credits at the start.
+    pub at_start: f64,
+    /// Credits that can be saved up.
+    pub most: f64,
+}
+
+/// The network between the run and the service.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Network {
+    /// Added to every round trip, half of it in each direction.
+    pub latency: Duration,
+    /// Bits a second, of all connections together, in each direction.
+    pub bandwidth: Option<u64>,
+    /// The interval at which all connections are cut.
+    pub cut: Option<Duration>,
+}

@@ -1,0 +1,115 @@
+//! What a launched service may use, and the network in front of it.
+
+use super::*;
+
+#[test]
+fn open_files_are_limited_without_any_right() {
+    let (place, port) = (Place::new(), free_port());
+    let command = format!("command: ulimit -n > files; ulimit -Hn >> files; {}", serve(port));
+    place.write("files.yml", &script(port, 1, &[&command, "limits: { nofile: 77 }"], ""));
+    let answer = place.sonagi(&["run", "files.yml"]);
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+    assert_eq!(fs::read_to_string(place.path().join("files")).unwrap(), "77\n77\n");
+}
+
+/// A member of a file with a name and a number in each line.
+fn member(folder: &Path, file: &str, name: &str) -> Option<u64> {
+    let text = fs::read_to_string(folder.join(file)).ok()?;
+    text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
+}
+
+#[test]
+fn cpu_is_limited_for_all_processes_of_a_service_together() {
+    let (place, port) = (Place::new(), free_port());
+    let command =
+        format!("command: echo $$ > first; (while :; do :; done) & (while :; do :; done) & {}", serve(port));
+    place
+        .write("busy.yml", &script(port, 60, &[&command, "limits: { cpu: 0.3 }", "stop: { grace: 1s }"], ""));
+    let mut running = Running::start(place.command(&["run", "busy.yml", "--json"]));
+    wait_until("the service or a refusal", || is_open(port) || !is_alive(running.id()));
+    if !is_open(port) {
+        assert!(is_refused(&running.end()), "it ended early");
+        return;
+    }
+    running.wait_for("0:05/");
+    let groups = groups_of(written(&place, "first").unwrap());
+    let (_, cpu) = groups
+        .iter()
+        .find(|(controllers, _)| controllers.is_empty() || controllers.split(',').any(|one| one == "cpu"))
+        .unwrap_or_else(|| panic!("{groups:?}"));
+    let quota = fs::read_to_string(cpu.join("cpu.max")).or_else(|_| {
+        fs::read_to_string(cpu.join("cpu.cfs_quota_us")).map(|quota| format!("{} 100000\n", quota.trim()))
+    });
+    assert_eq!(quota.unwrap(), "30000 100000\n");
+    wait_until("it is throttled", || member(cpu, "cpu.stat", "nr_throttled ").unwrap() > 0);
+    running.signal(Signal::INT);
+    let answer = running.end();
+    assert_eq!(answer.code, Some(130), "{answer:?}");
+    let service = &answer.json()["service"];
+    // Its quota is by the tenth of a second, and a look may fall on either side of one.
+    let busiest = service["busiest_cores"].as_f64().unwrap();
+    assert!(busiest <= 0.45, "{service}");
+    assert!(groups.iter().all(|(_, folder)| !folder.exists()), "no limit stays");
+}
+
+#[test]
+fn memory_beyond_the_limit_is_killed_and_told() {
+    let (place, port) = (Place::new(), free_port());
+    place.write(
+        "eats.cjs",
+        &format!(
+            "require('node:http').createServer((_, answer) => answer.end()).listen({port}, '127.0.0.1');\n\
+             const eaten = [];\n\
+             setTimeout(() => setInterval(() => eaten.push(Buffer.alloc(16 << 20, 1)), 20), 1500);\n"
+        ),
+    );
+    place.write(
+        "eats.yml",
+        &script(port, 5, &["command: exec node eats.cjs", "limits: { memory: 200 MB }"], ""),
+    );
+    let answer = place.sonagi(&["run", "eats.yml", "--json"]);
+    if is_refused(&answer) {
+        return;
+    }
+    assert_eq!(answer.code, Some(1), "{answer:?}");
+    let run = answer.json();
+    let told = "signal: 9 (SIGKILL), killed by the memory limit";
+    assert_eq!(run["service"]["ended"], told, "{run}");
+    let most = run["service"]["resident_peak_mb"].as_f64().unwrap();
+    assert!(most <= 210.0, "{most} MB");
+}
+
+#[test]
+fn a_burstable_host_without_credits_runs_at_its_baseline() {
+    let (place, port) = (Place::new(), free_port());
+    let command = format!("command: echo $$ > first; (while :; do :; done) & {}", serve(port));
+    let limits = ["host: t2.small", "limits: { credits: 0 }", "stop: { grace: 1s }"];
+    place.write("burst.yml", &script(port, 60, &[&[command.as_str()], &limits[..]].concat(), ""));
+    let mut running = Running::start(place.command(&["run", "burst.yml", "--json"]));
+    wait_until("the service or a refusal", || is_open(port) || !is_alive(running.id()));
+    if !is_open(port) {
+        assert!(is_refused(&running.end()), "it ended early");
+        return;
+    }
+    running.wait_for("0:05/");
+    running.signal(Signal::INT);
+    let answer = running.end();
+    assert_eq!(answer.code, Some(130), "{answer:?}");
+    let service = &answer.json()["service"];
+    let busiest = service["busiest_cores"].as_f64().unwrap();
+    assert!(busiest <= 0.35, "a fifth of a core: {service}");
+}
+
+#[test]
+fn added_latency_is_in_every_answer_and_the_service_is_watched_behind_it() {
+    let (place, port) = (Place::new(), free_port());
+    let command = format!("command: {}", serve(port));
+    place.write("far.yml", &script(port, 1, &[&command, "limits: { network: { latency: 40ms } }"], ""));
+    let answer = place.sonagi(&["run", "far.yml", "--json"]);
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+    let run = answer.json();
+    let operations = run["operations"].as_array().unwrap();
+    let fastest = operations[0]["response_ms"]["min"].as_f64().unwrap();
+    assert!(fastest >= 40.0, "{fastest} ms");
+    assert_ne!(run["target"], format!("http://127.0.0.1:{port}"), "the load goes to what is in front of it");
+}
