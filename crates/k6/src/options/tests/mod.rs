@@ -421,7 +421,7 @@ fn what_k6_only_warns_of_is_a_notice() {
     assert_eq!(
         notices(json!({"sonagi": {"keepConnections": true, "x": 1}})),
         [
-            "options.sonagi: `x` is unknown and ignored, known are keepConnections, stackSize, memoryLimit, busyLimit, delivery, watch"
+            "options.sonagi: `x` is unknown and ignored, known are keepConnections, stackSize, memoryLimit, busyLimit, delivery, watch, launch"
         ]
     );
     assert_eq!(
