@@ -151,7 +151,7 @@ pub fn compare(sides: &[Side; 2], question: &Question) -> Comparison {
     correct(&mut others, question.margin);
     let is_comparable = mismatches.iter().all(|mismatch| mismatch.is_declared);
     let failed = sound.each_ref().map(|runs| runs.iter().filter(|run| run.failed).count());
-    let has_failed = [0, 1].map(|side| 2 * failed[side] > sound[side].len());
+    let has_failed = [0, 1].map(|side| mostly(failed[side], sound[side].len()));
     let verdict = match &primary {
         // A side that refuses at once is fast, and no better.
         Some(_) if is_comparable && has_failed == [false, true] => Judgement::Worse,
@@ -171,6 +171,11 @@ pub fn compare(sides: &[Side; 2], question: &Question) -> Comparison {
         missing,
         warm_ups: sound.each_ref().map(|side| side.iter().filter_map(|run| run.warm_up).collect()),
     }
+}
+
+/// Whether more than half of so many runs are these.
+fn mostly(these: usize, of: usize) -> bool {
+    2 * these > of
 }
 
 /// The runs whose figures say something of the target.

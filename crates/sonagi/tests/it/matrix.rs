@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use std::fs;
 use std::io::ErrorKind;
 use std::net::TcpStream;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// A conversation over two transports and in two sizes, in pairs: four runs of five seconds.
@@ -61,19 +60,8 @@ scenarios:
       - think: 600
 "#;
 
-/// The only folder in `runs`, and the folders of runs in it.
-fn folders(place: &Place) -> (PathBuf, Vec<String>) {
-    let all = place.folders();
-    assert_eq!(all.len(), 1, "{all:?}");
-    let entries = fs::read_dir(&all[0]).unwrap().map(|entry| entry.unwrap());
-    let inner = entries.filter(|entry| entry.path().is_dir());
-    let mut inner: Vec<String> = inner.map(|entry| entry.file_name().into_string().unwrap()).collect();
-    inner.sort();
-    (all[0].clone(), inner)
-}
-
 fn document(place: &Place) -> Value {
-    let (folder, _) = folders(place);
+    let (folder, _) = place.matrix();
     serde_json::from_str(&fs::read_to_string(folder.join("matrix.json")).unwrap()).unwrap()
 }
 
@@ -141,7 +129,7 @@ fn one_conversation_over_several_transports_is_compared_in_one_table() {
     let summaries: Value =
         reports.as_array().unwrap().iter().map(|report| report["sonagi"].clone()).collect();
     check_runs(&summaries);
-    let (folder, inner) = folders(&place);
+    let (folder, inner) = place.matrix();
     assert_eq!(inner, ["longpoll-4", "longpoll-8", "ws-4", "ws-8"]);
     check_document(&document(&place), &summaries);
     let page = fs::read_to_string(folder.join("matrix.md")).unwrap();
@@ -303,7 +291,7 @@ fn a_signal_ends_the_whole_matrix_and_the_service_with_it() {
     assert!(answer.out.contains("2: INTERRUPTED; "), "{}", answer.out);
     assert!(answer.err.ends_with("not run: long-3\n"), "{}", answer.err);
     assert!(is_gone(&address(&answer.err)));
-    assert_eq!(folders(&place).1, ["2"]);
+    assert_eq!(place.matrix().1, ["2"]);
 }
 
 #[test]
@@ -314,7 +302,7 @@ fn a_killed_command_takes_its_service_along_and_leaves_what_it_had() {
     running.signal(Signal::KILL);
     assert_eq!(running.end().code, None);
     assert!(is_gone(&address));
-    assert_eq!(folders(&place).1, ["2"]);
+    assert_eq!(place.matrix().1, ["2"]);
 }
 
 #[test]

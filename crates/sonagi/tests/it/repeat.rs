@@ -22,17 +22,6 @@ scenarios:
       - get: { url: /healthz, name: health }
 "#;
 
-/// The only folder of runs, and the names of the runs' folders in it.
-fn folders(place: &Place) -> (PathBuf, Vec<String>) {
-    let all = place.folders();
-    assert_eq!(all.len(), 1, "{all:?}");
-    let entries = fs::read_dir(&all[0]).unwrap().map(|entry| entry.unwrap());
-    let inner = entries.filter(|entry| entry.path().is_dir());
-    let mut inner: Vec<String> = inner.map(|entry| entry.file_name().into_string().unwrap()).collect();
-    inner.sort();
-    (all[0].clone(), inner)
-}
-
 fn document(folder: &std::path::Path, name: &str) -> Value {
     serde_json::from_str(&fs::read_to_string(folder.join(name)).unwrap()).unwrap()
 }
@@ -49,7 +38,7 @@ fn combinations_take_turns_in_rounds_and_the_first_is_run_once_more_at_the_end()
     let place = Place::new();
     place.write("health.yml", HEALTH);
     let answer = measured(&place, &["run", "health.yml", "--seed", "7"]);
-    let (folder, inner) = folders(&place);
+    let (folder, inner) = place.matrix();
     assert_eq!(inner, ["anchor-users-3", "users-12-1", "users-12-2", "users-3-1", "users-3-2"]);
     let matrix = document(&folder, "matrix.json");
     let runs = matrix["runs"].as_array().unwrap();
@@ -134,7 +123,7 @@ fn the_command_line_repeats_a_script_without_a_matrix_as_well() {
     place.write("plain.yml", &plain);
     let answer = measured(&place, &["run", "plain.yml", "--repeat", "2", "--json"]);
     assert_eq!(answer.json().as_array().unwrap().len(), 2);
-    let (folder, inner) = folders(&place);
+    let (folder, inner) = place.matrix();
     assert_eq!(inner, ["plain-1", "plain-2"]);
     let answer = place.sonagi(&["report", folder.to_str().unwrap()]);
     assert!(answer.out.contains(" of 2 runs sustained all users"), "{}", answer.out);
@@ -165,7 +154,7 @@ fn a_signal_ends_all_rounds_and_what_was_run_is_told() {
     );
     assert!(answer.out.contains("\nbest        no run can be used\n"), "{}", answer.out);
     assert!(answer.err.contains("\nnot run: long-3, once more\n"), "{}", answer.err);
-    let (folder, inner) = folders(&place);
+    let (folder, inner) = place.matrix();
     assert_eq!(inner.len(), 1, "{inner:?}");
     assert_eq!(document(&folder, "matrix.json")["runs"].as_array().unwrap().len(), 1);
 }
@@ -190,7 +179,7 @@ fn a_warm_up_that_leaves_nothing_is_refused() {
     let place = Place::new();
     place.write("health.yml", HEALTH);
     measured(&place, &["run", "health.yml", "--repeat", "1", "-q"]);
-    let (folder, inner) = folders(&place);
+    let (folder, inner) = place.matrix();
     assert_eq!(inner, ["12", "3"], "not repeated: folders as they were");
     let run = folder.join("3");
     let run = run.to_str().unwrap();

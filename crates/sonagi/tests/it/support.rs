@@ -51,6 +51,17 @@ impl Place {
         folders
     }
 
+    /// The only folder in `runs`, a matrix's, and the names of the runs' folders in it.
+    pub(crate) fn matrix(&self) -> (PathBuf, Vec<String>) {
+        let all = self.folders();
+        assert_eq!(all.len(), 1, "{all:?}");
+        let entries = fs::read_dir(&all[0]).unwrap().map(|entry| entry.unwrap());
+        let inner = entries.filter(|entry| entry.path().is_dir());
+        let mut inner: Vec<String> = inner.map(|entry| entry.file_name().into_string().unwrap()).collect();
+        inner.sort();
+        (all[0].clone(), inner)
+    }
+
     /// The output of `sonagi report --json` for the only run folder.
     pub(crate) fn reported(&self) -> Value {
         let folders = self.folders();

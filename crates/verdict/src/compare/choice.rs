@@ -8,7 +8,7 @@
 
 use super::{
     Compared, Direction, Drift, Figure, Judgement, LeftOut, Observation, Question, RUNS_AT_LEAST, Scale,
-    chosen, compared, drift, effect, holm, interval_of_mean, sound,
+    chosen, compared, drift, effect, holm, interval_of_mean, mostly, sound,
 };
 use serde_json::{Map, Value};
 
@@ -78,7 +78,7 @@ pub struct Choice {
 impl Tried {
     /// Whether most of its runs failed: a service that refuses at once is the fastest of all, and not the best.
     pub fn has_failed(&self) -> bool {
-        2 * self.failed > self.runs.len()
+        mostly(self.failed, self.runs.len())
     }
 
     fn is_worse(&self) -> bool {
