@@ -9,6 +9,9 @@ PREFIX ?= /usr/local
 # Go, where setup had to fetch one.
 export PATH := $(PATH):$(CURDIR)/.cache/go/bin
 export SONAGI_BIN = $(abspath $(TARGET_DIR))/debug/sonagi
+# The binary that scripts and foreign partners try, exactly as the Rust tests have built it: cargo unifies the features of the
+# crates that it is asked for, and `-p sonagi` alone would compile most of them once more.
+BUILD = $(CARGO) test --locked --workspace --no-run --quiet
 export SONAGI_PYTHON = $(abspath $(PYTHON))
 
 .DEFAULT_GOAL := help
@@ -44,7 +47,7 @@ web: setup ## build the page of runs, web/dist/page.html, which the binary embed
 web-test: setup ## the page: its file is what the sources build, types, lints, unit tests, and tests in Chromium, also of the binary
 	npm --prefix web run --silent check
 	npm --prefix web run --silent unit
-	$(CARGO) test --locked --workspace --no-run --quiet
+	$(BUILD)
 	npm --prefix web run --silent browser
 
 counts: setup ## hold the hot paths' instruction counts against bench/counts/counts.txt; UPDATE=1 writes it
@@ -52,7 +55,7 @@ counts: setup ## hold the hot paths' instruction counts against bench/counts/cou
 	$(TARGET_DIR)/counts/counts $(if $(UPDATE),update,check)
 
 interop: setup ## foreign clients against our service, our engine against foreign servers, a few scripts beside Artillery and k6, three planted bottlenecks
-	$(CARGO) build --locked --quiet -p sonagi
+	$(BUILD)
 	FOLDER=none node --experimental-websocket --test --test-reporter=dot bench/servers/contract.test.mjs
 	interop/run.sh
 	node differential/artillery/run.mjs quick
@@ -61,21 +64,21 @@ interop: setup ## foreign clients against our service, our engine against foreig
 	node experiments/bottlenecks/run.mjs quick
 
 differential: setup ## Artillery and Sonagi on the same scripts; SCRIPTS=name chooses, DETAILS=1 prints all (differential/README.md)
-	$(CARGO) build --locked --quiet -p sonagi
+	$(BUILD)
 	node differential/artillery/run.mjs $(SCRIPTS)
 
 differential-k6: setup ## k6 and Sonagi on the same scripts; SCRIPTS='http ws/echo' chooses, DETAILS=1 prints all (differential/README.md)
-	$(CARGO) build --locked --quiet -p sonagi
+	$(BUILD)
 	node differential/k6/types.mjs
 	node --test --test-reporter=dot differential/k6/planted/*.test.mjs
 	node differential/k6/run.mjs $(SCRIPTS)
 
 bottlenecks: setup ## what `explain` says of services with planted bottlenecks and of healthy ones; an hour and more (experiments/bottlenecks/README.md)
-	$(CARGO) build --locked --quiet -p sonagi
+	$(BUILD)
 	WRITE=1 node experiments/bottlenecks/run.mjs
 
 smoke: ## the demo and a few conformance cases, as a user would run them
-	$(CARGO) build --locked --quiet -p sonagi
+	$(BUILD)
 	scripts/demo-smoke.sh
 	conformance/smoke.sh
 
