@@ -71,10 +71,15 @@ pub fn write(lines: &[Line], mut out: impl Write) -> io::Result<()> {
 
 /// The page that asks its server for data; `boot` says for which.
 pub fn served(boot: &Value) -> String {
+    of(boot).replacen(NO_CONNECTIONS, "connect-src 'self'", 1)
+}
+
+/// The page that has in `boot` all it shows, and asks for nothing.
+pub fn of(boot: &Value) -> String {
     // In a script element only `<` could end it.
     let boot = boot.to_string().replace('<', "\\u003c");
     let script = format!("<script id=\"sonagi-boot\" type=\"application/json\">{boot}</script>");
-    PAGE.replacen(PLACE, &script, 1).replacen(NO_CONNECTIONS, "connect-src 'self'", 1)
+    PAGE.replacen(PLACE, &script, 1)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod figures;
 mod fingerprint;
 mod judged;
 mod markdown;
+mod paged;
 mod rows;
 mod table;
 
@@ -123,6 +124,16 @@ pub fn machine(environment: &Value) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
+/// No more sentences than anybody reads, and how many are left out.
+fn bounded(mut others: Vec<String>) -> Vec<String> {
+    let left_out = others.len().saturating_sub(OTHERS);
+    others.truncate(OTHERS);
+    if left_out > 0 {
+        others.push(format!("and {}", counted(left_out as u64, "more run")));
+    }
+    others
+}
+
 /// The values of a combination.
 fn label(combination: &Map<String, Value>) -> String {
     combination.values().map(value).collect::<Vec<_>>().join(" ")
@@ -178,10 +189,7 @@ impl Matrix {
         let (headline, others) = self.verdict();
         let tone = if self.all_held() { Tone::Good } else { Tone::Bad };
         page.entry("matrix", tone, &format!("{headline} · {}", self.name));
-        others.iter().take(OTHERS).for_each(|why| page.more(why));
-        if let Some(more) = others.len().checked_sub(OTHERS).filter(|more| *more > 0) {
-            page.more(&format!("and {}", counted(more as u64, "more run")));
-        }
+        bounded(others).iter().for_each(|why| page.more(why));
         for choice in &self.answer.choices {
             page.entry("best", choice::tone(choice), &choice::headline(choice));
         }

@@ -23,6 +23,7 @@ const PAGE: &str = "matrix.md";
 pub(crate) fn run(session: &mut RunSession<'_>, script: &mut Script) -> Result<(), Error> {
     let (options, terminal) = (session.options, session.terminal);
     let mut record = Record::begin(session.pages.runs(), script)?;
+    let (is_only, is_one_run) = (session.has_only(script), script.runs.len() == 1);
     while let Some(job) = session.next(script) {
         let (label, name) = (job.label(), record.folder_name(&job));
         let mut run = begun(&job);
@@ -54,6 +55,12 @@ pub(crate) fn run(session: &mut RunSession<'_>, script: &mut Script) -> Result<(
         if let Err(error) = record.enter(run, folder.as_deref()) {
             session.failed(&error);
         }
+    }
+    // The page of a single run says it all.
+    if let Some(folder) = record.folder.as_ref().filter(|_| !is_one_run)
+        && let Err(error) = session.pages.write_matrix(&record.matrix, folder, is_only)
+    {
+        session.failed(&error);
     }
     if options.quiet || options.json || options.vocabulary == Vocabulary::Artillery {
         return Ok(());

@@ -197,6 +197,11 @@ impl<'a> RunSession<'a> {
         Ok(Finished { summary, folder, diagnosed })
     }
 
+    /// Whether these are all runs of the command.
+    pub(crate) fn has_only(&self, script: &Script) -> bool {
+        self.planned == script.runs.len()
+    }
+
     /// Reports a failure around a run, perhaps of the run itself: the command goes on, and its exit code tells.
     pub(crate) fn failed(&mut self, error: &Error) {
         self.terminal.say(&error.to_string());

@@ -191,10 +191,33 @@ export interface Choice {
   edge: 'largest' | 'smallest' | null;
 }
 
+/** The runs of a matrix side by side: `Matrix::page` of crates/report/src/matrix/paged.rs. */
+export interface Matrix {
+  name: string;
+  /** RFC 3339. */
+  started: string;
+  sonagi: string;
+  machine: string;
+  verdict: { held: boolean; headline: string; others: string[] };
+  remarks: { label: string; sentence: string }[];
+  choices: Choice[];
+  table: { axes: string[]; columns: string[]; legend: string; rows: Combination[] };
+  /** Where the pages of the runs are; null: nowhere. */
+  links: { before: string; within: string; behind: string } | null;
+}
+
+/** A row of the table. */
+export interface Combination {
+  held: boolean;
+  values: string[];
+  cells: string[];
+  runs: { round: number | null; held: boolean; word: string | null; folder: string | null }[];
+}
+
 /** What the server tells the page about itself. */
 export type Boot = { library?: boolean } & (
   | { mode: 'run'; id: string; stoppable?: boolean }
   | { mode: 'library' }
   | { mode: 'compare'; a: string; b: string }
-  | { mode: 'matrix'; name: string; choices: Choice[] }
+  | ({ mode: 'matrix' } & Matrix)
 );

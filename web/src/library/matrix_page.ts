@@ -1,13 +1,15 @@
-// Which value of a matrix's axis is best: a row a value with a dot for each of its runs, their mean and its interval, and
-// the word. All figures and words are the binary's, as `sonagi report` prints them; nothing is compared here.
+// The runs of a matrix side by side: how many held, which value of an axis is best (a row a value with a dot for each of its
+// runs, their mean and its interval), and the table of all combinations. All figures and words are the binary's, as
+// `sonagi report` prints them; nothing is compared here.
 
-import type { Boot, Choice, Tried } from '../data/contract';
+import type { Boot, Choice, Combination, Matrix, Tried } from '../data/contract';
 import { missing, section } from '../panels/panel';
 import { type Column, Table } from '../panels/table';
+import { SIGNS } from '../panels/verdict';
 import { footer, topBar } from '../shell/bar';
 import { h } from '../shell/dom';
 import { text } from '../text';
-import { bytes, milliseconds, NONE, share, short } from '../text/format';
+import { bytes, date, milliseconds, NONE, share, short } from '../text/format';
 
 type Put = (...elements: (HTMLElement | null)[]) => void;
 
@@ -23,14 +25,91 @@ export function matrixPage(boot: Boot & { mode: 'matrix' }, put: Put): void {
     document.title = `${boot.name} · Sonagi`;
     const choices = boot.choices.map((choice, at) => section(`choice-${at}`, titleOf(choice), ...bodyOf(choice)));
     const nothing = choices.length === 0 ? missing(t.nothing, t.example) : null;
+    const isServed = boot.library ?? false;
     put(
-      topBar(boot.name, true, build),
-      h('main', { id: 'matrix' }, h('p', { class: 'note' }, t.note), nothing, choices),
-      footer(false),
+      topBar(boot.name, isServed, build),
+      h(
+        'main',
+        { id: 'matrix' },
+        verdict(boot),
+        h('p', { class: 'note' }, t.note),
+        nothing,
+        choices,
+        section('combinations', t.combinations, ...combinations(boot)),
+        boot.remarks.length > 0 ? section('remarks', t.remarks, remarks(boot)) : null,
+      ),
+      footer(false, boot.sonagi),
     );
     document.documentElement.dataset.ready = String(boot.choices.length);
   };
   build();
+}
+
+/** How many runs held their users, and why the others did not. */
+function verdict(matrix: Matrix): HTMLElement {
+  const { held, headline, others } = matrix.verdict;
+  const result = held ? 'pass' : 'fail';
+  const word = held ? text().matrix.allHeld : text().matrix.notAllHeld;
+  const when = [date(matrix.started), matrix.machine].filter(part => part !== '').join(' · ');
+  return h(
+    'section',
+    { id: 'verdict', class: `verdict ${result}`, 'data-outcome': result, 'aria-label': text().verdict.title },
+    h(
+      'div',
+      { class: 'headline' },
+      h('p', { class: 'word' }, h('span', { class: 'sign', 'aria-hidden': 'true' }, SIGNS[result]), word),
+      h(
+        'div',
+        { class: 'why' },
+        h('p', { class: 'meaning' }, headline),
+        others.length > 0
+          ? h(
+              'ul',
+              {},
+              others.map(why => h('li', {}, why)),
+            )
+          : null,
+        h('p', { class: 'note' }, when),
+      ),
+    ),
+  );
+}
+
+function combinations({ table, links }: Matrix): HTMLElement[] {
+  const t = text().matrix;
+  const axes = table.axes.map((axis, at) => ({ key: `axis-${at}`, label: axis, text: true, cell: valueAt(at) }));
+  const figures = table.columns.map((title, at) => ({ key: `figure-${at}`, label: title, cell: cellAt(at) }));
+  const shown = new Table<Combination>(
+    [...axes, ...figures, { key: 'runs', label: t.runsOf, text: true, cell: row => runsOf(row, links) }],
+    t.combinations,
+    row => (row.held ? '' : 'not-held'),
+  );
+  shown.update(table.rows);
+  return [shown.element, h('p', { class: 'note' }, table.legend)];
+}
+
+const valueAt = (at: number) => (row: Combination) => row.values[at] ?? '';
+const cellAt = (at: number) => (row: Combination) => row.cells[at] ?? NONE;
+
+/** The runs of a combination in a word each, with their pages where these are. */
+function runsOf(row: Combination, links: Matrix['links']): HTMLElement {
+  const said = row.runs.map(({ round, held, word, folder }) => {
+    const name = [round, word ?? text().matrix.notRun].filter(part => part !== null).join(' ');
+    const mood = held ? 'good' : 'bad';
+    if (!links || !folder) return h('span', { class: mood }, name);
+    const href = `${links.before}${encodeURIComponent(links.within + folder)}${links.behind}`;
+    return h('a', { class: mood, href }, name);
+  });
+  return h(
+    'span',
+    {},
+    said.flatMap((element, at) => (at > 0 ? [' · ', element] : [element])),
+  );
+}
+
+function remarks(matrix: Matrix): HTMLElement {
+  const rows = matrix.remarks.map(({ label, sentence }) => [h('dt', {}, label), h('dd', {}, sentence)]);
+  return h('dl', {}, rows.flat());
 }
 
 function titleOf(choice: Choice): string {

@@ -21,7 +21,7 @@ export function outcome({ run }: Context): Outcome {
 }
 
 /** Shapes beside the words: no colour alone says what the verdict is. */
-const SIGNS: Record<Outcome, string> = {
+export const SIGNS: Record<Outcome, string> = {
   running: '▶',
   pass: '✓',
   fail: '✗',

@@ -319,6 +319,18 @@ test('two runs stay where the reader put them while one of them goes on', async 
 /** Three sizes of a pool, five runs each: 2 is far too small, 10 and 50 are alike. */
 const pools = {
   name: 'pool',
+  started: '2026-11-24T10:15:00Z',
+  sonagi: '0.1.0',
+  machine: '2 cores of a machine',
+  verdict: { held: false, headline: '14 of 15 runs sustained all users', others: ['2, round 3: FAIL; it was slow'] },
+  remarks: [{ label: 'seed', sentence: '7 draws the order of each round' }],
+  table: {
+    axes: ['pool'],
+    columns: ['held', 'http p99'],
+    legend: 'http: planned request to answer.',
+    rows: [row('2', '4 of 5', '468', false), row('10', '5 of 5', '55.0', true), row('50', '5 of 5', '54.0', true)],
+  },
+  links: { before: '/runs/', within: 'pools/', behind: '' },
   choices: [
     {
       axis: 'pool',
@@ -335,6 +347,16 @@ const pools = {
     },
   ],
 };
+
+function row(pool, held, p99, isHeld) {
+  const runs = [1, 2].map(round => ({
+    round,
+    held: isHeld,
+    word: isHeld ? 'PASS' : 'FAIL',
+    folder: `pool-${pool}-${round}`,
+  }));
+  return { held: isHeld, values: [pool], cells: [held, p99], runs };
+}
 
 function tried(value, runs, against_best) {
   const mean = runs.reduce((sum, run) => sum + run, 0) / runs.length;
@@ -353,7 +375,12 @@ test('a matrix has a row a value, with a dot a run and the word of the binary', 
     await page.locator('#matrix').innerText(),
     /Best by operations\.list\.response_ms\.p99: pool 50\. Take pool 10/,
   );
-  const rows = page.locator('#matrix tbody tr');
+  assert.match(await page.locator('#verdict').innerText(), /NOT ALL HELD[\s\S]*14 of 15 runs[\s\S]*2, round 3: FAIL/);
+  const combinations = page.locator('#combinations tbody tr');
+  assert.match(await combinations.nth(1).innerText(), /10\s+5 of 5\s+55\.0\s+1 PASS · 2 PASS/);
+  assert.equal(await combinations.nth(0).locator('a').first().getAttribute('href'), '/runs/pools%2Fpool-2-1');
+  assert.match(await page.locator('#remarks').innerText(), /seed\s+7 draws/);
+  const rows = page.locator('#choice-0 tbody tr');
   assert.deepEqual(await rows.locator('[data-judgement]').allTextContents(), [
     'worse',
     'the same within the margin',

@@ -27,6 +27,12 @@ pub struct Figures {
     pub end_to_end_p95_ms: Option<f64>,
     /// The same, 99 %.
     pub end_to_end_p99_ms: Option<f64>,
+    /// Planned request to the answer's last byte, of all HTTP requests.
+    pub http_p50_ms: Option<f64>,
+    /// The same, 99 %.
+    pub http_p99_ms: Option<f64>,
+    /// Share of HTTP answers with a status of 400 or more.
+    pub http_error_ratio: Option<f64>,
     /// Copies that came after a reconnect.
     pub replayed: u64,
     /// All bytes received over the copies that arrived.
@@ -45,6 +51,7 @@ impl Figures {
         let connect = connects(run).map(|connect| &connect.response_ms).filter(|ms| ms.count > 0);
         let delivery = run.delivery.as_ref();
         let latency = delivery.map(|delivery| &delivery.latency_ms).filter(|ms| ms.count > 0);
+        let http = Some(&run.http_answers_ms).filter(|ms| ms.count > 0);
         let of = |latency: Option<&Quantiles>, value: fn(&Quantiles) -> f64| latency.map(value);
         Figures {
             users_held: users_held(run),
@@ -59,6 +66,9 @@ impl Figures {
             end_to_end_p50_ms: of(latency, |ms| ms.p50),
             end_to_end_p95_ms: of(latency, |ms| ms.p95),
             end_to_end_p99_ms: of(latency, |ms| ms.p99),
+            http_p50_ms: of(http, |ms| ms.p50),
+            http_p99_ms: of(http, |ms| ms.p99),
+            http_error_ratio: http_error_ratio(run),
             replayed: delivery.map_or(0, |delivery| delivery.counts.replayed),
             bytes_per_copy: bytes_per_copy(run),
             service_cpu_s: run.service.as_ref().map(|service| service.cpu_s),
@@ -69,6 +79,11 @@ impl Figures {
 }
 
 impl Figures {
+    /// Whether nobody connected: times of answers are then the run's times, not those of logging in.
+    pub(super) fn is_http_alone(&self) -> bool {
+        self.connect_mean_ms.is_none()
+    }
+
     /// The median of each figure over several runs, of those that have it; None of no run.
     pub fn median(runs: &[Figures]) -> Option<Figures> {
         if runs.is_empty() {
@@ -90,6 +105,9 @@ impl Figures {
             end_to_end_p50_ms: of(|run| run.end_to_end_p50_ms),
             end_to_end_p95_ms: of(|run| run.end_to_end_p95_ms),
             end_to_end_p99_ms: of(|run| run.end_to_end_p99_ms),
+            http_p50_ms: of(|run| run.http_p50_ms),
+            http_p99_ms: of(|run| run.http_p99_ms),
+            http_error_ratio: of(|run| run.http_error_ratio),
             replayed: whole(|run| run.replayed),
             bytes_per_copy: of(|run| run.bytes_per_copy),
             service_cpu_s: of(|run| run.service_cpu_s),
@@ -117,6 +135,12 @@ pub(super) fn users_held(run: &Summary) -> u64 {
 /// The operations that connect users: those of the kind most of them used.
 fn connects(run: &Summary) -> Option<&OperationSummary> {
     run.kinds.iter().filter(|kind| kind.kind.connects()).max_by_key(|kind| kind.count)
+}
+
+fn http_error_ratio(run: &Summary) -> Option<f64> {
+    let answers: u64 = run.http_codes.values().sum();
+    let errors: u64 = run.http_codes.range(400..).map(|(_, count)| count).sum();
+    (answers > 0).then(|| errors as f64 / answers as f64)
 }
 
 fn bytes_per_copy(run: &Summary) -> Option<f64> {

@@ -2,7 +2,7 @@
 
 use super::Matrix;
 use super::rows::Row;
-use super::table::{COLUMNS, HELD, legend};
+use super::table::{Column, HELD, legend, shown};
 use crate::choice;
 
 /// The matrix as a piece of a Markdown page. Ends with a newline.
@@ -17,7 +17,6 @@ pub fn markdown(matrix: &Matrix) -> String {
     }
     text.push('\n');
     table(&mut text, matrix);
-    text.push_str(&format!("\n{}\n\n", legend(matrix)));
     for part in choice::markdown(&matrix.answer.choices) {
         text.push_str(&part);
         text.push('\n');
@@ -36,23 +35,25 @@ pub fn markdown(matrix: &Matrix) -> String {
     text
 }
 
+/// The table, and what its columns are.
 fn table(text: &mut String, matrix: &Matrix) {
+    let rows = matrix.rows();
+    let columns = shown(&rows);
     let held = if matrix.is_repeated() { Some(HELD.to_owned()) } else { None };
-    let titles = COLUMNS.iter().map(|column| column.title.to_owned());
-    let numbers = COLUMNS.len() + usize::from(held.is_some());
+    let titles = columns.iter().map(|column| column.title.to_owned());
+    let numbers = columns.len() + usize::from(held.is_some());
     line(text, matrix.axes.iter().map(|axis| escaped(axis)).chain(held).chain(titles));
     text.push_str(&"|---".repeat(matrix.axes.len()));
     text.push_str(&"|---:".repeat(numbers));
     text.push_str("|\n");
-    matrix.rows().iter().for_each(|of| row(text, matrix, of));
+    rows.iter().for_each(|of| row(text, matrix, of, &columns));
+    text.push_str(&format!("\n{}\n\n", legend(matrix, &columns)));
 }
 
-fn row(text: &mut String, matrix: &Matrix, row: &Row<'_>) {
-    let figures = row.figures.as_ref();
+fn row(text: &mut String, matrix: &Matrix, row: &Row<'_>, columns: &[&Column]) {
     let axes = matrix.axes.iter().map(|axis| row.combination.get(axis).map(super::value).unwrap_or_default());
     let axes = axes.map(|value| escaped(&value));
-    let cells = COLUMNS.iter().map(|column| figures.map_or_else(|| "-".to_owned(), column.cell));
-    line(text, axes.chain(row.held_of()).chain(cells));
+    line(text, axes.chain(row.held_of()).chain(columns.iter().map(|column| row.cell(column))));
 }
 
 fn line(text: &mut String, cells: impl Iterator<Item = String>) {

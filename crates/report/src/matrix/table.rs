@@ -12,15 +12,15 @@ const LABEL: std::ops::RangeInclusive<usize> = 8..=24;
 pub(super) struct Column {
     pub(super) title: &'static str,
     width: usize,
-    pub(super) cell: fn(&Figures) -> String,
+    cell: fn(&Figures) -> String,
 }
 
 const fn column(title: &'static str, width: usize, cell: fn(&Figures) -> String) -> Column {
     Column { title, width, cell }
 }
 
-/// All of them, in order.
-pub(super) const COLUMNS: [Column; 14] = [
+/// All there are, in order.
+const COLUMNS: [Column; 17] = [
     column("held/wanted", 14, held),
     column("conn avg", 9, |f| ms(f.connect_mean_ms)),
     column("conn p95", 9, |f| ms(f.connect_p95_ms)),
@@ -28,10 +28,13 @@ pub(super) const COLUMNS: [Column; 14] = [
     column("msgs/s", 7, |f| f.messages_per_s.map_or_else(none, rate)),
     column("delivered", 11, |f| f.delivery_ratio.map_or_else(none, percent)),
     column("fails", 7, |f| short(f.failures)),
+    column("http p50", 9, |f| ms(f.http_p50_ms.filter(|_| f.is_http_alone()))),
+    column("http p99", 9, |f| ms(f.http_p99_ms.filter(|_| f.is_http_alone()))),
+    column("4xx/5xx", 8, |f| f.http_error_ratio.filter(|_| f.is_http_alone()).map_or_else(none, percent)),
     column("e2e p50", 8, |f| ms(f.end_to_end_p50_ms)),
     column("e2e p95", 8, |f| ms(f.end_to_end_p95_ms)),
     column("e2e p99", 8, |f| ms(f.end_to_end_p99_ms)),
-    column("replayed", 10, |f| short(f.replayed)),
+    column("replayed", 10, |f| f.messages_per_s.map_or_else(none, |_| short(f.replayed))),
     column("B/copy", 8, |f| f.bytes_per_copy.map_or_else(none, figure)),
     column("CPU s", 8, |f| f.service_cpu_s.map_or_else(none, figure)),
     column("MB", 7, |f| f.service_peak_mb.map_or_else(none, figure)),
@@ -41,14 +44,27 @@ pub(super) const COLUMNS: [Column; 14] = [
 const MEDIANS: &str = "held: runs that sustained all their users, of those made. Figures are medians over the runs \
     that say something of the target.";
 
-/// Beneath the table, so that no figure is without its unit.
-const LEGEND: &str = "Times in ms: until a user is connected (conn), and planned send to receipt (e2e). \
-    held/wanted: most users connected at one time. msgs/s: copies that arrived. B/copy: all bytes received over the \
-    copies that arrived. CPU s and MB: the service's. fails: failures of all kinds.";
+/// Beneath the table, so that no figure is without its unit: for the columns that have one of these titles.
+const LEGEND: [(&str, &str); 8] = [
+    ("held/wanted", "held/wanted: most users connected at one time."),
+    ("conn avg", "conn: until a user is connected."),
+    ("msgs/s", "msgs/s: copies that arrived."),
+    ("fails", "fails: failures of all kinds."),
+    ("http p50", "http: planned request to answer. 4xx/5xx: share of answers with such a status."),
+    ("e2e p50", "e2e: planned send to receipt."),
+    ("B/copy", "B/copy: all bytes received over the copies that arrived."),
+    ("CPU s", "CPU s and MB: the service's."),
+];
 
 /// The title of the column of repeated runs, and its width.
 pub(super) const HELD: &str = "held";
 const HELD_WIDTH: usize = 9;
+
+/// The first, and those that have a figure in any of the rows.
+pub(super) fn shown(rows: &[Row<'_>]) -> Vec<&'static Column> {
+    let is_filled = |column: &&Column| rows.iter().any(|row| row.cell(column) != NONE);
+    COLUMNS.iter().take(1).chain(COLUMNS.iter().skip(1).filter(is_filled)).collect()
+}
 
 /// Draws it.
 pub(super) fn draw(page: &mut Page, matrix: &Matrix) {
@@ -58,7 +74,8 @@ pub(super) fn draw(page: &mut Page, matrix: &Matrix) {
     let title = matrix.axes.join(" ");
     let room = longest.max(columns(&title)).clamp(*LABEL.start(), *LABEL.end());
     let held = if matrix.is_repeated() { HELD_WIDTH } else { 0 };
-    let mut rest = &COLUMNS[..];
+    let all = shown(&rows);
+    let mut rest = &all[..];
     while !rest.is_empty() {
         let fitting = fitting(rest, page.width() - room - held);
         let (now, later) = rest.split_at(fitting);
@@ -74,22 +91,21 @@ pub(super) fn draw(page: &mut Page, matrix: &Matrix) {
             let mut line = padded(&cut(label, room), room);
             line.push_str(&row.held_of().map(|of| format!("{of:>held$}")).unwrap_or_default());
             for column in now {
-                let cell = row.figures.as_ref().map_or_else(none, column.cell);
-                line.push_str(&format!("{cell:>0$}", column.width));
+                line.push_str(&format!("{:>1$}", row.cell(column), column.width));
             }
             page.line(&line, if row.is_held { Tone::Plain } else { Tone::Bad });
         }
     }
     page.blank();
-    page.entry("", Tone::Plain, &legend(matrix));
+    page.entry("", Tone::Plain, &legend(matrix, &all));
 }
 
 /// What the columns are.
-pub(super) fn legend(matrix: &Matrix) -> String {
-    match matrix.is_repeated() {
-        true => format!("{LEGEND} {MEDIANS}"),
-        false => LEGEND.to_owned(),
-    }
+pub(super) fn legend(matrix: &Matrix, columns: &[&Column]) -> String {
+    let is_shown = |title: &str| columns.iter().any(|column| column.title == title);
+    let of_columns = LEGEND.iter().filter(|(title, _)| is_shown(title)).map(|(_, sentence)| *sentence);
+    let medians = matrix.is_repeated().then_some(MEDIANS);
+    std::iter::once("Times in ms.").chain(of_columns).chain(medians).collect::<Vec<_>>().join(" ")
 }
 
 /// A script without a matrix has one row, by its name.
@@ -102,10 +118,14 @@ impl Row<'_> {
     pub(super) fn held_of(&self) -> Option<String> {
         self.held.map(|(held, of)| format!("{held} of {of}"))
     }
+
+    pub(super) fn cell(&self, column: &Column) -> String {
+        self.figures.as_ref().map_or_else(none, column.cell)
+    }
 }
 
 /// How many of the columns fit; at least one.
-fn fitting(columns: &[Column], room: usize) -> usize {
+fn fitting(columns: &[&Column], room: usize) -> usize {
     let mut used = 0;
     let fit = columns.iter().take_while(|column| {
         used += column.width;
@@ -130,6 +150,9 @@ fn rate(n: f64) -> String {
     if n < 9_999.5 { figure(n) } else { short(n as u64) }
 }
 
+/// In a cell: not measured.
+const NONE: &str = "-";
+
 fn none() -> String {
-    "-".to_owned()
+    NONE.to_owned()
 }

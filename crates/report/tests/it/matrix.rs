@@ -81,11 +81,11 @@ fn the_table_says_first_how_many_held_and_which_side_was_at_its_limit() {
     longpoll 1,000     1.20    3.00    4.80         0     192    31.2   88.4
     longpoll 10,000       -       -       -         -       -       -      -
 
-                Times in ms: until a user is connected (conn), and planned send to
-                receipt (e2e). held/wanted: most users connected at one time.
-                msgs/s: copies that arrived. B/copy: all bytes received over the
-                copies that arrived. CPU s and MB: the service's. fails: failures of
-                all kinds.
+                Times in ms. held/wanted: most users connected at one time. conn:
+                until a user is connected. msgs/s: copies that arrived. fails:
+                failures of all kinds. e2e: planned send to receipt. B/copy: all
+                bytes received over the copies that arrived. CPU s and MB: the
+                service's.
     ");
 }
 
@@ -113,10 +113,65 @@ fn markdown_has_one_table_whose_values_cannot_become_markup() {
     |---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|
     | a\|b\* | 1,000 | 1,000/1,000 | 3.30 | 7.50 | 123 | 7,905 | 100 % | 0 | 1.20 | 3.00 | 4.80 | 0 | 192 | 31.2 | 88.4 |
 
-    Times in ms: until a user is connected (conn), and planned send to receipt (e2e). held/wanted: most users connected at one time. msgs/s: copies that arrived. B/copy: all bytes received over the copies that arrived. CPU s and MB: the service's. fails: failures of all kinds.
+    Times in ms. held/wanted: most users connected at one time. conn: until a user is connected. msgs/s: copies that arrived. fails: failures of all kinds. e2e: planned send to receipt. B/copy: all bytes received over the copies that arrived. CPU s and MB: the service's.
 
     Measured: ten-groups, Sonagi 0.1.0, 2026-11-21T19:42:13Z, both sides on 2 cores of a machine.
     ");
+}
+
+/// As [`run`], of users that only ask by HTTP.
+fn http_alone(users: u64) -> Run {
+    let mut run = run("none", users, 0, Service::default());
+    let plain = summary(&mut run);
+    plain.kinds.truncate(1);
+    (plain.users.peak, plain.delivery, plain.service) = (users, None, None);
+    plain.http_answers_ms = fixture::operation("http", OperationKind::Http, 100, 0, 7.0).response_ms;
+    plain.http_codes = [(200, 90), (404, 4), (503, 6)].into_iter().collect();
+    run
+}
+
+#[test]
+fn runs_of_http_alone_show_their_answers_and_no_columns_that_nothing_fills() {
+    let mut matrix = mixed();
+    matrix.runs = vec![http_alone(10), http_alone(20)];
+    let shown = matrix.console(120, false);
+    let titles = shown.lines().find(|line| line.contains("held/wanted")).unwrap();
+    let titles: Vec<&str> = titles.split("  ").map(str::trim).filter(|title| !title.is_empty()).collect();
+    assert!(titles.join(" ").contains("ops/s fails http p50 http p99 4xx/5xx"), "{titles:?}");
+    assert!(["e2e", "conn avg", "replayed", "CPU s"].iter().all(|title| !shown.contains(title)), "{shown}");
+    let figures = Figures::of(summary(&mut matrix.runs[0]));
+    assert_eq!((figures.http_p50_ms, figures.http_error_ratio), (Some(7.0), Some(0.1)));
+    assert!(shown.contains("4xx/5xx: share of answers"), "{shown}");
+    // Where users connect, requests are how they log in.
+    assert!(!mixed().console(120, false).contains("http p50"));
+}
+
+#[test]
+fn the_page_has_the_words_of_the_terminal_and_each_rows_runs() {
+    let mut matrix = mixed();
+    summary(&mut matrix.runs[0]).run_folder = Some("runs/20261121-194213-ten-groups/sse-1000".into());
+    let page = matrix.page();
+    assert_eq!(page["verdict"]["held"], json!(false));
+    assert_eq!(page["verdict"]["others"].as_array().unwrap().len(), 3);
+    let rows = page["table"]["rows"].as_array().unwrap();
+    assert_eq!((rows.len(), &rows[0]["values"]), (4, &json!(["sse", "1,000"])));
+    let run = json!({ "round": null, "held": true, "word": "PASS", "folder": "sse-1000" });
+    assert_eq!(rows[0]["runs"], json!([run]));
+    assert_eq!(rows[3]["runs"][0]["word"], Value::Null, "it could not be run");
+    let columns = page["table"]["columns"].as_array().unwrap();
+    assert_eq!(columns[0], json!("held/wanted"));
+    assert!(rows.iter().all(|row| row["cells"].as_array().unwrap().len() == columns.len()));
+    let pages = many(30).page();
+    let others = pages["verdict"]["others"].as_array().unwrap();
+    assert_eq!((others.len(), &others[20]), (21, &json!("and 10 more runs")));
+}
+
+/// So many runs that could not be run.
+fn many(runs: usize) -> Matrix {
+    let mut matrix = mixed();
+    let none = matrix.runs.pop().unwrap();
+    matrix.runs = vec![none; runs];
+    matrix
 }
 
 #[test]

@@ -78,22 +78,17 @@ fn the_best_value_comes_first_and_the_chart_shows_what_that_stands_on() {
     10         5 of 5       100/100     3.30     7.50   87.0  7,905      100 %
     50         5 of 6       100/100     3.30     7.50   87.0  7,905      100 %
 
-    pool         held  fails e2e p50 e2e p95 e2e p99  replayed  B/copy   CPU s
-    2          5 of 5      0    1.20    3.00     470         0     192       -
-    10         5 of 5      0    1.20    3.00    54.8         0     192       -
-    50         5 of 6      0    1.20    3.00    54.2         0     192       -
+    pool         held  fails e2e p50 e2e p95 e2e p99  replayed  B/copy
+    2          5 of 5      0    1.20    3.00     470         0     192
+    10         5 of 5      0    1.20    3.00    54.8         0     192
+    50         5 of 6      0    1.20    3.00    54.2         0     192
 
-    pool         held     MB
-    2          5 of 5      -
-    10         5 of 5      -
-    50         5 of 6      -
-
-                Times in ms: until a user is connected (conn), and planned send to
-                receipt (e2e). held/wanted: most users connected at one time.
-                msgs/s: copies that arrived. B/copy: all bytes received over the
-                copies that arrived. CPU s and MB: the service's. fails: failures of
-                all kinds. held: runs that sustained all their users, of those made.
-                Figures are medians over the runs that say something of the target.
+                Times in ms. held/wanted: most users connected at one time. conn:
+                until a user is connected. msgs/s: copies that arrived. fails:
+                failures of all kinds. e2e: planned send to receipt. B/copy: all
+                bytes received over the copies that arrived. held: runs that
+                sustained all their users, of those made. Figures are medians over
+                the runs that say something of the target.
 
     pool                                 p99    95 % interval   change
     2                           ●     470 ms          468–472  8.667 ×  worse

@@ -66,7 +66,7 @@ pub(super) fn define() -> Command {
                 .value_name("FILE")
                 .value_parser(value_parser!(PathBuf))
                 .help("Write a report to this file: a page with everything in it if its name ends in .html, else (and \
-                       into a folder) that of `sonagi run --output`"),
+                       into a folder) that of `sonagi run --output`. Of a matrix a page alone"),
         )
         .arg(
             Arg::new("plot")
@@ -229,11 +229,17 @@ fn again(folder: &Path, summary: &Summary) -> Result<Value, Error> {
 
 /// Prints a matrix's runs side by side again.
 fn compare(folder: &Path, runs: &Matrix, matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
-    let is_of_one = matches.get_flag("csv") || matches.contains_id("output");
+    let output = matches.get_one::<PathBuf>("output");
+    let is_of_one = matches.get_flag("csv") || output.is_some_and(|path| !is_page(path));
     if is_of_one || Vocabulary::of(matches) == Vocabulary::Artillery {
         let what =
             "the folder holds runs over a matrix, and Artillery's words, reports and tables are for one run";
-        return Err(Error::could_not(format_args!("{what}\nhint: name one of the folders in it")));
+        let hint = "name one of the folders in it, or a page (`-o matrix.html`)";
+        return Err(Error::could_not(format_args!("{what}\nhint: {hint}")));
+    }
+    if let Some(path) = output {
+        let written = page::write_matrix(runs, path, None)?;
+        terminal.say(&format!("page        {}", written.display()));
     }
     match matches.get_flag("json") {
         true => terminal.print(&runs.document())?,

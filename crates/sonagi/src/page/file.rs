@@ -3,10 +3,11 @@
 use crate::destination::Destination;
 use crate::error::Error;
 use crate::languages::LANGUAGES;
-use serde_json::Value;
+use serde_json::{Value, json};
 use sonagi_measure::folder::header;
+use sonagi_report::Matrix;
 use sonagi_report::html;
-use sonagi_report::lines::Line;
+use sonagi_report::lines::{Line, without_secrets};
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
@@ -25,6 +26,30 @@ pub(crate) fn write(folder: &Path, named: &Path, is_temporary: bool) -> Result<P
     Ok(destination.path().to_owned())
 }
 
+/// Writes the page that compares the runs of a matrix, likewise.
+pub(crate) fn write_matrix(matrix: &Matrix, named: &Path, links: Option<&Links<'_>>) -> Result<PathBuf, Error> {
+    let destination = Destination::of_page(named, &matrix.started)?;
+    destination.write(&html::of(&boot(matrix, links)))?;
+    Ok(destination.path().to_owned())
+}
+
+/// What the page of a matrix is told.
+pub(super) fn boot(matrix: &Matrix, links: Option<&Links<'_>>) -> Value {
+    let mut boot = without_secrets(matrix.page());
+    boot["mode"] = json!("matrix");
+    boot["links"] = links.map_or(Value::Null, |Links { before, within, behind }| {
+        json!({ "before": before, "within": within, "behind": behind })
+    });
+    boot
+}
+
+/// Where the pages of a matrix's runs are: the name of a run's folder is put behind `within`, and both are escaped.
+pub(crate) struct Links<'a> {
+    pub(crate) before: &'a str,
+    pub(crate) within: &'a str,
+    pub(crate) behind: &'a str,
+}
+
 /// Takes out of a line where the run's folder is, for one that is gone when somebody looks for it.
 pub(super) fn forget_folder(line: &mut Line) {
     if let Line::Summary(summary) = line {
@@ -41,18 +66,30 @@ pub(crate) fn id(folder: &Path) -> String {
 /// The file for one run of a command: the one named, or, of several runs, one beside it with the run's name in its own.
 /// In a folder (there, or named with a slash at its end) it is called as the run is.
 pub(super) fn of_run(named: &Path, folder: &Path, is_only: bool) -> Result<PathBuf, Error> {
-    let run = id(folder);
-    if named.is_dir() || named.to_string_lossy().ends_with('/') {
-        std::fs::create_dir_all(named).map_err(|error| Error::file("create", named, error))?;
-        return Ok(named.join(format!("{run}.html")));
+    if is_folder(named)? {
+        return Ok(named.join(format!("{}.html", id(folder))));
     }
     if is_only {
         return Ok(named.to_owned());
     }
+    let (before, behind) = beside(named);
+    Ok(named.with_file_name(format!("{before}{}{behind}", id(folder))))
+}
+
+/// What stands before and behind a run's name in the name of its file beside the one that was named.
+pub(super) fn beside(named: &Path) -> (String, String) {
     let stem = named.file_stem().unwrap_or_default().to_string_lossy();
-    let ending =
-        named.extension().map_or_else(String::new, |ending| format!(".{}", ending.to_string_lossy()));
-    Ok(named.with_file_name(format!("{stem}-{run}{ending}")))
+    let ending = named.extension().map(|ending| format!(".{}", ending.to_string_lossy()));
+    (format!("{stem}-"), ending.unwrap_or_default())
+}
+
+/// Whether a folder is named, which is made if it is not there.
+pub(super) fn is_folder(named: &Path) -> Result<bool, Error> {
+    let is_folder = named.is_dir() || named.to_string_lossy().ends_with('/');
+    if is_folder {
+        std::fs::create_dir_all(named).map_err(|error| Error::file("create", named, error))?;
+    }
+    Ok(is_folder)
 }
 
 #[cfg(test)]

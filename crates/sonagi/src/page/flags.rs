@@ -53,7 +53,7 @@ pub(crate) fn arguments() -> [Arg; 4] {
             .value_name("FILE")
             .value_parser(value_parser!(PathBuf))
             .help("Write each run as a page that needs nothing but itself, e.g. report.html; of several runs, one file \
-                   each, or into a folder"),
+                   each, or into a folder, and of a matrix the comparison under the name itself"),
         Arg::new("plot")
             .long("plot")
             .action(ArgAction::SetTrue)

@@ -3,7 +3,7 @@
 //! Viewers ask again every few seconds, and a `run.json` may have megabytes. So the folder is looked through once for
 //! all of them and at most once a second, and of a run that is over its file is read again only when it has changed.
 
-use super::file::id;
+use super::file::{self, id};
 use crate::{compared_runs, matrix_folder};
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
@@ -138,8 +138,8 @@ fn judged(library: &Path, name: &str) -> Option<Value> {
     let folder = is_below.then(|| library.join(name))?;
     let mut runs = matrix_folder::read(&folder)?.ok()?;
     compared_runs::judge(&mut runs, &folder);
-    let judged = json!({ "name": runs.name, "choices": runs.answer.choices });
-    Some(without_secrets(judged))
+    let links = file::Links { before: "/runs/", within: &format!("{name}/"), behind: "" };
+    Some(file::boot(&runs, Some(&links)))
 }
 
 /// The runs in a library, with their ids.

@@ -15,7 +15,7 @@ mod session;
 
 pub(crate) use access::Access;
 pub(crate) use browser::open;
-pub(crate) use file::{id, write};
+pub(crate) use file::{id, write, write_matrix};
 pub(crate) use flags::{
     Dashboard, Listen, PageWish, USUAL, address, arguments, arguments_of_watch, listen_argument,
 };

@@ -307,7 +307,6 @@ fn boot_of_comparison(shared: &Shared, query: &str) -> Value {
 async fn matrix(shared: &Shared, name: &str) -> Answer {
     match shared.library.matrix(name).await {
         Some(mut boot) => {
-            boot["mode"] = json!("matrix");
             boot["library"] = json!(true);
             page(&boot)
         }

@@ -8,6 +8,7 @@ use crate::languages::LANGUAGES;
 use crate::signals::StopRequests;
 use crate::temp_folder::TempFolder;
 use crate::terminal::Terminal;
+use sonagi_report::Matrix;
 use sonagi_report::html;
 use sonagi_report::plot;
 use std::path::{Path, PathBuf};
@@ -78,6 +79,21 @@ impl Pages {
     pub(crate) fn write(&self, folder: &Path, is_only: bool) -> Result<(), Error> {
         let Some(named) = &self.wish.file else { return Ok(()) };
         let written = file::write(folder, &file::of_run(named, folder, is_only)?, self.is_temporary())?;
+        self.terminal.say(&format!("report      {}", written.display()));
+        Ok(())
+    }
+
+    /// Writes the file that compares the runs of a matrix, whose folder this is, beside those of its runs. Whether the
+    /// command has no other runs decides on its name.
+    pub(crate) fn write_matrix(&self, matrix: &Matrix, folder: &Path, is_only: bool) -> Result<(), Error> {
+        let Some(named) = &self.wish.file else { return Ok(()) };
+        let (before, behind) = match file::is_folder(named)? {
+            true => (String::new(), ".html".to_owned()),
+            false => file::beside(named),
+        };
+        let path = file::of_run(named, folder, is_only)?;
+        let links = file::Links { before: "", within: &before, behind: &behind };
+        let written = file::write_matrix(matrix, &path, Some(&links))?;
         self.terminal.say(&format!("report      {}", written.display()));
         Ok(())
     }

@@ -56,6 +56,7 @@ fn combinations_take_turns_in_rounds_and_the_first_is_run_once_more_at_the_end()
     assert!(page.contains("| users | held | held/wanted |"), "{page}");
     assert_eq!(page.lines().filter(|line| line.starts_with("| 3 | ")).count(), 2, "table and choice: {page}");
     check_page(&place, folder.file_name().unwrap().to_str().unwrap(), &matrix);
+    check_file(&place, folder.to_str().unwrap(), &matrix);
     // What shows drift is none of the runs that are compared.
     let compared =
         place.sonagi(&["compare", folder.to_str().unwrap(), "--json", "--", folder.to_str().unwrap()]);
@@ -75,6 +76,39 @@ fn check_page(place: &Place, name: &str, matrix: &Value) {
     }
     running.signal(Signal::TERM);
     running.end();
+}
+
+/// As a file it has everything in it, and links to nothing that nobody wrote.
+fn check_file(place: &Place, folder: &str, matrix: &Value) {
+    let answer = place.sonagi(&["report", folder, "-o", "health.html"]);
+    assert!(answer.code == Some(0) && answer.err.contains("page        health.html"), "{answer:?}");
+    let boot = boot_of(&fs::read_to_string(place.path().join("health.html")).unwrap());
+    assert_eq!((&boot["mode"], &boot["links"]), (&json!("matrix"), &Value::Null));
+    assert_eq!(boot["choices"], matrix["comparison"]["choices"]);
+    let rows = boot["table"]["rows"].as_array().unwrap();
+    assert_eq!(rows.iter().map(|row| row["runs"].as_array().unwrap().len()).collect::<Vec<_>>(), [2, 2]);
+}
+
+fn boot_of(page: &str) -> Value {
+    assert!(page.contains("connect-src 'none'"));
+    let boot = page.split_once("type=\"application/json\">").unwrap().1;
+    serde_json::from_str(boot.split_once("</script>").unwrap().0).unwrap()
+}
+
+#[test]
+fn with_report_the_comparison_gets_the_name_and_links_the_files_of_its_runs() {
+    let place = Place::new();
+    place.write("health.yml", HEALTH);
+    measured(&place, &["run", "health.yml", "--repeat", "1", "--report", "all.html", "--quiet"]);
+    let boot = boot_of(&fs::read_to_string(place.path().join("all.html")).unwrap());
+    let links = &boot["links"];
+    for row in boot["table"]["rows"].as_array().unwrap() {
+        let part = |name: &str| links[name].as_str().unwrap().to_owned();
+        let folder = row["runs"][0]["folder"].as_str().unwrap();
+        let file = format!("{}{}{folder}{}", part("before"), part("within"), part("behind"));
+        assert!(fs::read_to_string(place.path().join(&file)).unwrap().contains("sonagi-data"), "{file}");
+    }
+    assert_eq!(boot["table"]["rows"].as_array().unwrap().len(), 2);
 }
 
 fn check_rounds(matrix: &Value, runs: &[Value]) {
