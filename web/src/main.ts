@@ -1,11 +1,11 @@
-// Which page this is: the file of a run, a run that is served, the library, two runs compared, or
-// the values of a matrix. The binary says so by
-// the element it put into the page.
+// Which page this is: the file of a run, a run that is served, the library, two runs compared, the runs
+// of a matrix, or a search for a capacity. The binary says so by the element it put into the page.
 
 import type { Boot } from './data/contract';
 import { decode } from './data/decode';
 import { Run } from './data/run';
 import { follow } from './data/stream';
+import { capacityPage } from './library/capacity_page';
 import { comparePage } from './library/compare_page';
 import { libraryPage } from './library/library_page';
 import { matrixPage } from './library/matrix_page';
@@ -137,6 +137,7 @@ function start(): void {
   if (told.mode === 'run') return showServed(told);
   if (told.mode === 'compare') return comparePage(told, put);
   if (told.mode === 'matrix') return matrixPage(told, put);
+  if (told.mode === 'capacity') return capacityPage(told, put);
   return libraryPage(told, put);
 }
 

@@ -1,5 +1,7 @@
 //! The capacity of a target: the verdict first, then the curve of load against latency and delivery.
 
+mod paged;
+
 use crate::figures::{count, counted, figure};
 use crate::page::{Page, Tone, padded};
 use serde::{Deserialize, Serialize};
@@ -122,10 +124,13 @@ impl Capacity {
             page.entry(label, Tone::Faint, &sentence);
             label = "";
         }
-        let (used, budget) = (time(self.used_s), time(self.budget_s));
-        let trials = counted(self.trials.len() as u64, "trial");
-        page.entry("budget", Tone::Faint, &format!("{trials}, {used} of {budget}"));
+        page.entry("budget", Tone::Faint, &self.budget());
         page.finish()
+    }
+
+    fn budget(&self) -> String {
+        let (used, budget) = (time(self.used_s), time(self.budget_s));
+        format!("{}, {used} of {budget}", counted(self.trials.len() as u64, "trial"))
     }
 
     fn tone(&self) -> Tone {
@@ -227,24 +232,39 @@ impl Capacity {
         }
     }
 
-    /// A row for each load, from the lowest.
-    fn curve(&self, page: &mut Page) {
+    /// The loads that were tried, from the lowest.
+    fn loads(&self) -> Vec<u64> {
         let mut loads: Vec<u64> = self.trials.iter().map(|row| row.trial.load).collect();
         loads.sort_unstable();
         loads.dedup();
+        loads
+    }
+
+    fn trials_at(&self, load: u64) -> Vec<&TrialRow> {
+        self.trials.iter().filter(|row| row.trial.load == load).collect()
+    }
+
+    /// Whether messages were expected to arrive.
+    fn delivers(&self) -> bool {
+        self.trials.iter().any(|row| row.delivered.is_some())
+    }
+
+    /// A row for each load.
+    fn curve(&self, page: &mut Page) {
+        let (loads, delivers) = (self.loads(), self.delivers());
         if loads.is_empty() {
             return;
         }
-        let delivers = self.trials.iter().any(|row| row.delivered.is_some());
-        let heads = ["load", "achieved", "p50", "p99"].into_iter().chain(delivers.then_some("delivered"));
-        page.entry("curve", Tone::Faint, &line(heads.map(str::to_owned), "verdict"));
+        page.entry("curve", Tone::Faint, &line(heads(delivers).map(str::to_owned), "verdict"));
         for load in loads {
-            let rows: Vec<&TrialRow> = self.trials.iter().filter(|row| row.trial.load == load).collect();
-            page.more(&self.row(load, &rows, delivers));
+            let rows = self.trials_at(load);
+            let cells = std::iter::once(count(load)).chain(self.cells(&rows, delivers));
+            page.more(&line(cells, &self.judged(load, &rows)));
         }
     }
 
-    fn row(&self, load: u64, rows: &[&TrialRow], delivers: bool) -> String {
+    /// What was measured at a load.
+    fn cells(&self, rows: &[&TrialRow], delivers: bool) -> Vec<String> {
         // The longest says most; of several the last.
         let longest = rows.iter().max_by(|a, b| a.trial.seconds.total_cmp(&b.trial.seconds));
         let of = |value: fn(&TrialRow) -> Option<f64>| longest.and_then(|row| value(row));
@@ -252,13 +272,18 @@ impl Capacity {
             |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |ms| format!("{}\u{a0}ms", figure(ms)));
         let achieved = of(|row| row.achieved_per_s);
         let achieved = achieved.map_or_else(|| "-".to_owned(), |rate| format!("{}/s", figure(rate)));
-        let mut cells = vec![count(load), achieved, ms(of(|row| row.p50_ms)), ms(of(|row| row.p99_ms))];
+        let mut cells = vec![achieved, ms(of(|row| row.p50_ms)), ms(of(|row| row.p99_ms))];
         if delivers {
             let delivered = of(|row| row.delivered);
             cells.push(
                 delivered.map_or_else(|| "-".to_owned(), |ratio| format!("{:.2}\u{a0}%", ratio * 100.0)),
             );
         }
+        cells
+    }
+
+    /// What the trials at a load came to.
+    fn judged(&self, load: u64, rows: &[&TrialRow]) -> String {
         let with = |outcome| rows.iter().filter(|row| row.trial.outcome == outcome).count();
         let (held, missed) = (with(Outcome::Held), with(Outcome::Missed));
         let is = |bound: &Option<Bound>| bound.as_ref().is_some_and(|bound| bound.load == load);
@@ -273,7 +298,7 @@ impl Capacity {
             (_, true) => ", upper",
             _ => "",
         };
-        line(cells, &format!("{verdict}{bound}"))
+        format!("{verdict}{bound}")
     }
 
     /// How the target recovered: one line a load, and one for all after which it was itself at once.
@@ -301,6 +326,11 @@ impl Capacity {
         });
         slow.into_iter().map(told).chain(others).collect()
     }
+}
+
+/// The titles of the curve's columns, but for the last.
+fn heads(delivers: bool) -> impl Iterator<Item = &'static str> {
+    ["load", "achieved", "p50", "p99"].into_iter().chain(delivers.then_some("delivered"))
 }
 
 /// Two significant digits, as an advice needs no more.

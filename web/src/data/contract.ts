@@ -202,8 +202,50 @@ export interface Matrix {
   remarks: { label: string; sentence: string }[];
   choices: Choice[];
   table: { axes: string[]; columns: string[]; legend: string; rows: Combination[] };
-  /** Where the pages of the runs are; null: nowhere. */
-  links: { before: string; within: string; behind: string } | null;
+  links: Links | null;
+}
+
+/** Where the pages of the runs are. */
+export interface Links {
+  before: string;
+  within: string;
+  behind: string;
+}
+
+/** A search for a capacity: `Capacity::page` of crates/report/src/capacity/paged.rs. */
+export interface Capacity {
+  name: string;
+  /** RFC 3339. */
+  started: string;
+  sonagi: string;
+  varied: string;
+  until: string;
+  is_over: boolean;
+  mood: 'good' | 'bad' | 'doubtful' | 'running';
+  verdict: string;
+  beside: string[];
+  /** What is known while the search goes on. */
+  known: string;
+  lower: { load: number; name: string } | null;
+  upper: { load: number; name: string } | null;
+  columns: string[];
+  rows: { load: string; cells: string[]; verdict: string }[];
+  trials: CapacityTrial[];
+  recovered: string[];
+  budget: string;
+  links: Links | null;
+}
+
+export interface CapacityTrial {
+  load: number;
+  name: string;
+  length: string;
+  outcome: 'held' | 'missed' | 'unreliable';
+  p50_ms: number | null;
+  p99_ms: number | null;
+  delivered: number | null;
+  evidence: string;
+  folder: string | null;
 }
 
 /** A row of the table. */
@@ -220,4 +262,5 @@ export type Boot = { library?: boolean } & (
   | { mode: 'library' }
   | { mode: 'compare'; a: string; b: string }
   | ({ mode: 'matrix' } & Matrix)
+  | ({ mode: 'capacity' } & Capacity)
 );

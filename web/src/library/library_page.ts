@@ -11,8 +11,11 @@ import { said } from '../text/sentences';
 
 /** How often the list is asked for again, in milliseconds: runs begin and end. */
 const AGAIN_MS = 5_000;
-/** The newest matrices are linked. */
-const MATRICES_SHOWN = 10;
+/** A folder of several runs, and which page it has. */
+interface Experiment {
+  name: string;
+  kind: 'matrices' | 'capacities';
+}
 
 type Put = (...elements: (HTMLElement | null)[]) => void;
 
@@ -24,6 +27,7 @@ export function libraryPage(_boot: Boot & { mode: 'library' }, put: Put): void {
 
 class Library {
   private rows: RunRow[] | null = null;
+  private experiments: Experiment[] = [];
   private problem = '';
   private filter = '';
   /** The two runs to compare, by id, in the order of selection. */
@@ -70,7 +74,10 @@ class Library {
   async keepReading(): Promise<void> {
     try {
       const answer = await fetch('/api/runs', { headers: { accept: 'application/json' } });
-      if (answer.ok) this.rows = ((await answer.json()) as { runs: RunRow[] }).runs;
+      if (answer.ok) {
+        const { runs, experiments } = (await answer.json()) as { runs: RunRow[]; experiments?: Experiment[] };
+        [this.rows, this.experiments] = [runs, experiments ?? []];
+      }
       this.problem = answer.ok ? '' : String(answer.status);
     } catch (error) {
       this.problem = error instanceof Error ? error.message : String(error);
@@ -96,12 +103,11 @@ class Library {
     else fill(this.said, t.shown(count(rows.length), count(this.rows.length)) + picked);
   }
 
-  /** Links to the folders that hold runs over a matrix: their runs' ids begin with them. */
+  /** Links to what several runs say together. */
   private drawMatrices(): void {
-    const folders = (this.rows ?? []).map(row => row.id.split('/')).filter(parts => parts.length > 1);
-    const names = [...new Set(folders.map(([folder]) => folder))].slice(0, MATRICES_SHOWN);
-    this.matrices.hidden = names.length === 0;
-    const links = names.map(name => [' ', h('a', { href: `/matrices/${encodeURIComponent(name)}` }, name)]);
+    this.matrices.hidden = this.experiments.length === 0;
+    const href = ({ kind, name }: Experiment) => `/${kind}/${encodeURIComponent(name)}`;
+    const links = this.experiments.map(experiment => [' ', h('a', { href: href(experiment) }, experiment.name)]);
     fill(this.matrices, text().library.matrices, links);
   }
 

@@ -10,10 +10,11 @@ import { footer, topBar } from '../shell/bar';
 import { h } from '../shell/dom';
 import { text } from '../text';
 import { bytes, date, milliseconds, NONE, share, short } from '../text/format';
+import { linked } from './links';
+import { draw, drawing } from './svg';
 
 type Put = (...elements: (HTMLElement | null)[]) => void;
 
-const SVG = 'http://www.w3.org/2000/svg';
 const WIDTH = 320;
 const HEIGHT = 22;
 /** Room for a dot at either end. */
@@ -32,10 +33,10 @@ export function matrixPage(boot: Boot & { mode: 'matrix' }, put: Put): void {
         'main',
         { id: 'matrix' },
         verdict(boot),
-        h('p', { class: 'note' }, t.note),
-        nothing,
+        choices.length > 0 ? h('p', { class: 'note' }, t.note) : null,
         choices,
         section('combinations', t.combinations, ...combinations(boot)),
+        nothing,
         boot.remarks.length > 0 ? section('remarks', t.remarks, remarks(boot)) : null,
       ),
       footer(false, boot.sonagi),
@@ -96,9 +97,7 @@ function runsOf(row: Combination, links: Matrix['links']): HTMLElement {
   const said = row.runs.map(({ round, held, word, folder }) => {
     const name = [round, word ?? text().matrix.notRun].filter(part => part !== null).join(' ');
     const mood = held ? 'good' : 'bad';
-    if (!links || !folder) return h('span', { class: mood }, name);
-    const href = `${links.before}${encodeURIComponent(links.within + folder)}${links.behind}`;
-    return h('a', { class: mood, href }, name);
+    return linked(links, folder, name, mood);
   });
   return h(
     'span',
@@ -175,14 +174,7 @@ function word(tried: Tried, isBest: boolean): HTMLElement {
 
 /** A dot a run on a scale from 0 that all rows share, the mean as a stroke, its interval as a line. */
 function dots(tried: Tried, top: number, name: string): SVGElement {
-  const svg = draw('svg', {
-    width: WIDTH,
-    height: HEIGHT,
-    viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
-    class: 'dots',
-    role: 'img',
-  });
-  svg.setAttribute('aria-label', tried.runs.map(run => shown(run, name)).join(', '));
+  const svg = drawing(WIDTH, HEIGHT, 'dots', tried.runs.map(run => shown(run, name)).join(', '));
   const place = (value: number) => EDGE + (top > 0 ? value / top : 0) * (WIDTH - 2 * EDGE);
   const middle = HEIGHT / 2;
   if (tried.interval) {
@@ -190,21 +182,11 @@ function dots(tried: Tried, top: number, name: string): SVGElement {
     svg.append(draw('line', { x1, x2, y1: middle, y2: middle, class: 'interval' }));
   }
   for (const run of tried.runs) {
-    const dot = draw('circle', { cx: place(run), cy: middle, r: 4, class: 'run' });
-    const title = draw('title', {});
-    title.textContent = shown(run, name);
-    dot.append(title);
-    svg.append(dot);
+    svg.append(draw('circle', { cx: place(run), cy: middle, r: 4, class: 'run' }, shown(run, name)));
   }
   if (tried.mean !== null) {
     const x = place(tried.mean);
     svg.append(draw('line', { x1: x, x2: x, y1: 3, y2: HEIGHT - 3, class: 'mean' }));
   }
   return svg;
-}
-
-function draw(tag: string, attributes: Record<string, string | number>): SVGElement {
-  const element = document.createElementNS(SVG, tag) as SVGElement;
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
-  return element;
 }

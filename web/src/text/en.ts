@@ -425,6 +425,22 @@ export const en = {
     empty: 'The two runs share no timed metric.',
     loading: 'Reading both runs…',
   },
+  capacity: {
+    words: { good: 'FOUND', bad: 'DOES NOT HOLD', doubtful: 'NOT FOUND', running: 'searching' },
+    nothing: 'No trial is over yet.',
+    until: (expression: string) => `until ${expression}`,
+    curve: 'Load and latency',
+    chart: (trials: number) => `${trials} trials by load and p99; the tables below have the figures`,
+    chartNote:
+      'A dot is a trial that held, a cross one that failed, a ring one in which the generator fell behind; the band is the bracket. Across: load; up: p99.',
+    trials: 'Trials',
+    trial: 'Trial',
+    length: 'Length',
+    delivered: 'Delivered',
+    evidence: 'What the expression saw',
+    recovery: 'Recovery',
+    outcomes: { held: 'held', missed: 'failed', unreliable: 'generator fell behind' },
+  },
   matrix: {
     note: 'A dot is a run, the stroke their mean, the line its 95 % interval. Figures and words are those of sonagi report.',
     nothing: 'The script of these runs compares nothing. It would with:',

@@ -418,6 +418,22 @@ export const ko: Text = {
     empty: '두 실행이 함께 가진 시간 지표가 없습니다.',
     loading: '두 실행을 읽는 중…',
   },
+  capacity: {
+    words: { good: '찾음', bad: '버티지 못함', doubtful: '찾지 못함', running: '찾는 중' },
+    nothing: '아직 끝난 시험이 없습니다.',
+    until: expression => `조건 ${expression}`,
+    curve: '부하와 지연',
+    chart: trials => `시험 ${trials}회의 부하와 p99, 수치는 아래 표에 있습니다`,
+    chartNote:
+      '점은 조건을 지킨 시험, 가위표는 어긴 시험, 고리는 부하 생성기가 따라가지 못한 시험, 띠는 찾은 구간입니다. 가로: 부하, 세로: p99.',
+    trials: '시험',
+    trial: '번호',
+    length: '길이',
+    delivered: '전달률',
+    evidence: '조건식이 본 값',
+    recovery: '회복',
+    outcomes: { held: '지킴', missed: '어김', unreliable: '생성기가 못 따라감' },
+  },
   matrix: {
     note: '점은 실행 하나, 세로선은 평균, 가로선은 평균의 95 % 구간입니다. 수치와 판정은 sonagi report와 같습니다.',
     nothing: '이 실행들의 스크립트는 아무것도 비교하지 않습니다. 다음을 더하면 비교합니다.',

@@ -397,3 +397,83 @@ test('a matrix has a row a value, with a dot a run and the word of the binary', 
   assert.deepEqual(page.problems, []);
   await page.close();
 });
+
+/** A search that has made so many of its trials; all of them are an answer. */
+function search(trials) {
+  const all = [
+    { load: 10, outcome: 'held', p99_ms: 12 },
+    { load: 40, outcome: 'held', p99_ms: 14 },
+    { load: 160, outcome: 'missed', p99_ms: 2_400 },
+    { load: 80, outcome: 'held', p99_ms: 41 },
+    { load: 84, outcome: 'missed', p99_ms: 410 },
+    { load: 84, outcome: 'unreliable', p99_ms: 30 },
+  ];
+  const is_over = trials === all.length;
+  const made = all.slice(0, trials).map((trial, at) => ({
+    p50_ms: 9,
+    delivered: null,
+    length: '20 s',
+    evidence: `http.response_time.p99 = ${trial.p99_ms}`,
+    name: `${trial.load}/s`,
+    folder: `00${at + 1}-${trial.load}`,
+    ...trial,
+  }));
+  return {
+    name: 'bucket',
+    started: '2026-11-24T10:15:00Z',
+    sonagi: '0.1.0',
+    varied: 'rate',
+    until: 'http.response_time.p99 < 300',
+    is_over,
+    mood: is_over ? 'good' : 'running',
+    verdict: is_over ? '80/s holds, 84/s does not; width 4.8 %' : 'not found: the search was cut off',
+    beside: is_over ? ['operate at 56/s (70 %)'] : [],
+    known: 'so far: 40/s held (unconfirmed)',
+    lower: is_over ? { load: 80, name: '80/s' } : null,
+    upper: is_over ? { load: 84, name: '84/s' } : null,
+    columns: ['load', 'achieved', 'p50', 'p99'],
+    rows: made.map(trial => ({
+      load: trial.name,
+      cells: ['9/s', '9 ms', `${trial.p99_ms} ms`],
+      verdict: trial.outcome,
+    })),
+    trials: made,
+    recovered: [],
+    budget: `${trials} trials, ${20 * trials} s of 15 min`,
+    links: { before: '/runs/', within: 'bucket-capacity/', behind: '' },
+  };
+}
+
+test('a search for a capacity is seen growing until it has its answer, with a mark a trial', async () => {
+  server.capacities['bucket-capacity'] = search(2);
+  const library = await open(browser, `${url}/`, { ready: 'html[data-ready]' });
+  await library.locator('#matrices a', { hasText: 'bucket-capacity' }).click();
+  await library.waitForSelector('#capacity');
+  await library.close();
+  const page = await open(browser, `${url}/capacities/bucket-capacity`, { ready: ready(2) });
+  assert.match(await page.locator('#verdict').innerText(), /searching[\s\S]*so far: 40\/s held/);
+  assert.equal(await page.locator('.capacity-chart .held').count(), 2);
+  server.capacities['bucket-capacity'] = search(6);
+  await page.waitForSelector(ready(6));
+  assert.match(await page.locator('#verdict').innerText(), /FOUND[\s\S]*80\/s holds[\s\S]*operate at 56\/s/);
+  const marks = kind => page.locator(`.capacity-chart .${kind}`);
+  assert.deepEqual(
+    await Promise.all(['held', 'missed', 'unreliable', 'bracket'].map(kind => marks(kind).count())),
+    [3, 2, 1, 1],
+  );
+  const [low, high] = await marks('held').evaluateAll(dots => dots.map(dot => Number(dot.getAttribute('cx'))));
+  assert.ok(high > low + 20, 'a higher load stands further right');
+  const trials = page.locator('#trials tbody tr');
+  assert.match(await trials.nth(2).innerText(), /3\s+160\/s\s+20 s\s+failed[\s\S]*p99 = 2400/);
+  assert.equal(await trials.nth(2).locator('a').getAttribute('href'), '/runs/bucket-capacity%2F003-160');
+  await assertAccessible(page, 'capacity');
+  await screenshot(page, 'capacity');
+  const asked = () => server.asked.filter(({ path }) => path === '/api/capacities/bucket-capacity').length;
+  const before = asked();
+  await page.selectOption('#language', 'ko');
+  await shows(() => page.locator('#verdict').innerText(), /찾음/);
+  await page.waitForTimeout(1_500);
+  assert.equal(asked(), before, 'an answer is asked for no more');
+  assert.deepEqual(page.problems, []);
+  await page.close();
+});

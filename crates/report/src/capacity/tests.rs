@@ -103,3 +103,22 @@ fn the_document_is_read_as_it_was_written() {
 fn advice_has_two_digits() {
     assert_eq!([588.0, 7.0, 0.4, 1400.0, 12_345.0].map(rounded), [590, 7, 0, 1400, 12_000]);
 }
+
+#[test]
+fn the_page_has_the_words_of_the_terminal_and_every_trial() {
+    let page = found().page();
+    assert_eq!((&page["mood"], &page["is_over"]), (&"good".into(), &true.into()));
+    assert_eq!(page["verdict"], found().verdict());
+    assert_eq!(page["lower"]["name"], "840/s");
+    let rows = page["rows"].as_array().unwrap();
+    assert_eq!(rows.iter().map(|row| row["load"].as_str().unwrap()).collect::<Vec<_>>(), [
+        "10/s", "840/s", "880/s", "1,280/s"
+    ]);
+    assert_eq!(rows[2]["verdict"], "failed 2 of 2, upper");
+    // Beside the load and the verdict, a cell for each title.
+    assert_eq!(rows[2]["cells"].as_array().unwrap().len() + 1, page["columns"].as_array().unwrap().len());
+    let trials = page["trials"].as_array().unwrap();
+    assert_eq!((trials.len(), &trials[3]["outcome"]), (5, &"missed".into()));
+    let running = Capacity { end: None, ..found() }.page();
+    assert_eq!((&running["mood"], &running["is_over"]), (&"running".into(), &false.into()));
+}

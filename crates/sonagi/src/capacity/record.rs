@@ -21,7 +21,10 @@ impl Record {
     pub(crate) fn begin(runs: &Path, capacity: Capacity) -> Result<Record, Error> {
         let name = sonagi_measure::folder::name(&capacity.started, &format!("{}-capacity", capacity.name));
         let folder = runs::reserve(runs, &name)?;
-        Ok(Record { capacity, folder: folder.path().to_owned() })
+        let record = Record { capacity, folder: folder.path().to_owned() };
+        // Before the first trial: its page can be opened at once.
+        record.write()?;
+        Ok(record)
     }
 
     pub(crate) fn folder(&self) -> &Path {

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::k6::{K6Asked, K6Trials};
 use crate::output::Vocabulary;
-use crate::page::PageWish;
+use crate::page::{self, Listen, PageWish, Server, Subject};
 use crate::run_options::RunOptions;
 use crate::runs::{self, RunSession};
 use crate::target_watch::{self, WatchWish};
@@ -17,13 +17,15 @@ use sonagi_measure::summary::FailOnStatus;
 use sonagi_measure::thresholds::Threshold;
 use sonagi_report::Capacity;
 use sonagi_verdict::capacity::{End, Found, Goal};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 pub(super) const NAME: &str = "capacity";
 
 /// The lowest and the highest load, of a rate or of users.
 const RANGE: (u64, u64) = (10, 10_000);
+/// Longer than an open page waits before it asks again.
+const LAST_LOOK: Duration = Duration::from_millis(2500);
 /// The widest bracket that says anything.
 const WIDEST: f64 = 0.5;
 
@@ -51,6 +53,7 @@ pub(super) fn define() -> Command {
         .args(lengths())
         .args(load::changes())
         .args(conduct())
+        .args(pages())
         .args(target_watch::arguments())
 }
 
@@ -125,6 +128,21 @@ fn conduct() -> [Arg; 6] {
     ]
 }
 
+fn pages() -> [Arg; 3] {
+    [
+        Arg::new("page")
+            .long("page")
+            .action(ArgAction::SetTrue)
+            .help("Show the search live on a page in the browser, and the runs in --runs beside it"),
+        page::listen_argument("page-listen"),
+        Arg::new("report")
+            .long("report")
+            .value_name("FILE")
+            .value_parser(value_parser!(PathBuf))
+            .help("Write the answer as a page that needs nothing but itself, e.g. capacity.html"),
+    ]
+}
+
 /// What the flags come to.
 struct Flags {
     script: PathBuf,
@@ -137,6 +155,8 @@ struct Flags {
     runs: PathBuf,
     shards: Option<usize>,
     watch: WatchWish,
+    /// Where the page is served.
+    page: Option<Listen>,
 }
 
 impl Flags {
@@ -186,6 +206,7 @@ impl Flags {
             runs: path("runs"),
             shards: matches.get_one::<u16>("shards").map(|n| usize::from(*n)),
             watch,
+            page: matches.get_one::<Listen>("page-listen").filter(|_| matches.get_flag("page")).cloned(),
         };
         (flags, problems)
     }
@@ -269,7 +290,7 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     } else {
         of_artillery(matches, &flags, problems, terminal)?
     };
-    shown(record, matches.get_flag("json"), terminal)
+    shown(record, matches, terminal)
 }
 
 fn of_k6(matches: &ArgMatches, flags: &Flags, until: &Threshold) -> Result<K6Asked, Error> {
@@ -337,17 +358,37 @@ fn searched(
     terminal: &Terminal,
 ) -> Result<Record, Error> {
     let mut record = flags.record()?;
+    let server = flags.page.as_ref().map(|listen| served(listen, &record, flags, terminal)).transpose()?;
     capacity::search(trials, &flags.asked(until), &mut record, terminal)?;
+    if server.is_some() {
+        // Whoever looks on has the answer before the page is gone.
+        std::thread::sleep(LAST_LOOK);
+    }
     if !flags.quiet {
         terminal.say(&format!("trials      {}", record.folder().display()));
     }
     Ok(record)
 }
 
-fn shown(record: Record, json: bool, terminal: &Terminal) -> Result<Exit, Error> {
+/// Serves the search's page, and tells where.
+fn served(listen: &Listen, record: &Record, flags: &Flags, terminal: &Terminal) -> Result<Server, Error> {
+    let library = flags.runs.canonicalize().map_err(|error| Error::file("read", &flags.runs, error))?;
+    let server = Server::start(listen, &library, Subject::Library)?;
+    terminal.say(&format!("page        {}/capacities/{}", server.url(), page::id(record.folder())));
+    Ok(server)
+}
+
+fn shown(record: Record, matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
+    let folder = record.folder().to_owned();
     let capacity = record.into_capacity();
-    let text = if json { capacity.document() } else { capacity.console(terminal.columns, terminal.colour) };
-    terminal.print(&text)?;
+    print(&capacity, matches.get_flag("json"), terminal)?;
+    if let Some(path) = matches.get_one::<PathBuf>("report") {
+        // The pages of its trials are not written: `sonagi report` writes any of them.
+        let written = page::write_several(&page::of_capacity(&capacity, None), &capacity.started, path)?;
+        terminal.say(&format!("report      {}", written.display()));
+    } else if !matches.get_flag("quiet") {
+        terminal.say(&format!("see it      sonagi report {} -o capacity.html", folder.display()));
+    }
     Ok(exit(capacity.end))
 }
 
@@ -361,14 +402,12 @@ fn exit(end: Option<End>) -> Exit {
     }
 }
 
-/// Prints a search again, from its folder.
-pub(crate) fn again(folder: &Path, json: bool, terminal: &Terminal) -> Option<Result<(), Error>> {
-    let capacity = match capacity::read(folder)? {
-        Ok(capacity) => capacity,
-        Err(error) => return Some(Err(error)),
-    };
-    let text = if json { capacity.document() } else { capacity.console(terminal.columns, terminal.colour) };
-    Some(terminal.print(&text))
+/// Prints what a search has found.
+pub(super) fn print(capacity: &Capacity, json: bool, terminal: &Terminal) -> Result<(), Error> {
+    terminal.print(&match json {
+        true => capacity.document(),
+        false => capacity.console(terminal.columns, terminal.colour),
+    })
 }
 
 #[cfg(test)]

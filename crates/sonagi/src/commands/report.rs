@@ -16,9 +16,9 @@ use sonagi_artillery::report::Periods;
 use sonagi_k6::summary::Recorded;
 use sonagi_measure::folder::{self, RUN};
 use sonagi_measure::summary::Summary;
-use sonagi_report::Matrix;
 use sonagi_report::console::CUT_OFF;
 use sonagi_report::figures::counted;
+use sonagi_report::{Capacity, Matrix};
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -66,7 +66,7 @@ pub(super) fn define() -> Command {
                 .value_name("FILE")
                 .value_parser(value_parser!(PathBuf))
                 .help("Write a report to this file: a page with everything in it if its name ends in .html, else (and \
-                       into a folder) that of `sonagi run --output`. Of a matrix a page alone"),
+                       into a folder) that of `sonagi run --output`. Of a matrix or a search a page alone"),
         )
         .arg(
             Arg::new("plot")
@@ -85,8 +85,8 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
         compared_runs::judge(&mut runs, folder);
         return compare(folder, &runs, matches, terminal);
     }
-    if let Some(printed) = super::capacity::again(folder, matches.get_flag("json"), terminal) {
-        return printed.map(|()| Exit::Pass);
+    if let Some(search) = capacity::read(folder) {
+        return searched(&search?, matches, terminal);
     }
     if let Some(runs) = runs_in(folder) {
         return list(&runs, matches, terminal);
@@ -227,6 +227,20 @@ fn again(folder: &Path, summary: &Summary) -> Result<Value, Error> {
     Ok(periods.document(summary))
 }
 
+/// Prints a search for a capacity again.
+fn searched(search: &Capacity, matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
+    if let Some(path) = matches.get_one::<PathBuf>("output") {
+        if !is_page(path) {
+            let what = "the folder holds the trials of a search, and a report is of one run";
+            let hint = "name one of the folders in it, or a page (`-o capacity.html`)";
+            return Err(Error::could_not(format_args!("{what}\nhint: {hint}")));
+        }
+        let written = page::write_several(&page::of_capacity(search, None), &search.started, path)?;
+        terminal.say(&format!("page        {}", written.display()));
+    }
+    super::capacity::print(search, matches.get_flag("json"), terminal).map(|()| Exit::Pass)
+}
+
 /// Prints a matrix's runs side by side again.
 fn compare(folder: &Path, runs: &Matrix, matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
     let output = matches.get_one::<PathBuf>("output");
@@ -238,7 +252,7 @@ fn compare(folder: &Path, runs: &Matrix, matches: &ArgMatches, terminal: &Termin
         return Err(Error::could_not(format_args!("{what}\nhint: {hint}")));
     }
     if let Some(path) = output {
-        let written = page::write_matrix(runs, path, None)?;
+        let written = page::write_several(&page::of_matrix(runs, None), &runs.started, path)?;
         terminal.say(&format!("page        {}", written.display()));
     }
     match matches.get_flag("json") {

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::languages::LANGUAGES;
 use serde_json::{Value, json};
 use sonagi_measure::folder::header;
-use sonagi_report::Matrix;
+use sonagi_report::{Capacity, Matrix};
 use sonagi_report::html;
 use sonagi_report::lines::{Line, without_secrets};
 use std::io::BufWriter;
@@ -26,24 +26,33 @@ pub(crate) fn write(folder: &Path, named: &Path, is_temporary: bool) -> Result<P
     Ok(destination.path().to_owned())
 }
 
-/// Writes the page that compares the runs of a matrix, likewise.
-pub(crate) fn write_matrix(matrix: &Matrix, named: &Path, links: Option<&Links<'_>>) -> Result<PathBuf, Error> {
-    let destination = Destination::of_page(named, &matrix.started)?;
-    destination.write(&html::of(&boot(matrix, links)))?;
+/// Writes the page of several runs, made at that time.
+pub(crate) fn write_several(boot: &Value, started: &str, named: &Path) -> Result<PathBuf, Error> {
+    let destination = Destination::of_page(named, started)?;
+    destination.write(&html::of(boot))?;
     Ok(destination.path().to_owned())
 }
 
 /// What the page of a matrix is told.
-pub(super) fn boot(matrix: &Matrix, links: Option<&Links<'_>>) -> Value {
-    let mut boot = without_secrets(matrix.page());
-    boot["mode"] = json!("matrix");
+pub(crate) fn of_matrix(matrix: &Matrix, links: Option<&Links<'_>>) -> Value {
+    several("matrix", matrix.page(), links)
+}
+
+/// What the page of a search for a capacity is told.
+pub(crate) fn of_capacity(capacity: &Capacity, links: Option<&Links<'_>>) -> Value {
+    several("capacity", capacity.page(), links)
+}
+
+fn several(mode: &str, page: Value, links: Option<&Links<'_>>) -> Value {
+    let mut boot = without_secrets(page);
+    boot["mode"] = json!(mode);
     boot["links"] = links.map_or(Value::Null, |Links { before, within, behind }| {
         json!({ "before": before, "within": within, "behind": behind })
     });
     boot
 }
 
-/// Where the pages of a matrix's runs are: the name of a run's folder is put behind `within`, and both are escaped.
+/// Where the pages of the runs are: the name of a run's folder is put behind `within`, and both are escaped.
 pub(crate) struct Links<'a> {
     pub(crate) before: &'a str,
     pub(crate) within: &'a str,

@@ -4,7 +4,7 @@
 //! all of them and at most once a second, and of a run that is over its file is read again only when it has changed.
 
 use super::file::{self, id};
-use crate::{compared_runs, matrix_folder};
+use crate::{capacity, compared_runs, matrix_folder};
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 use sonagi_measure::folder::{RUN, RunState};
@@ -17,6 +17,8 @@ use tokio::sync::Mutex;
 
 /// Limit on the runs that are listed.
 const LISTED: usize = 2_000;
+/// Limit on the folders of several runs that are.
+const EXPERIMENTS: usize = 20;
 /// How often the folder is looked through, at most.
 const LOOKED_EVERY: Duration = Duration::from_secs(1);
 
@@ -86,7 +88,8 @@ impl Table {
     /// Looks through the folder.
     fn look(&mut self, library: &Path, only: Option<&[String]>) -> Bytes {
         let rows = self.rows(library, only);
-        self.document = json!({ "runs": rows }).to_string().into();
+        let experiments = if only.is_some() { Vec::new() } else { experiments(library) };
+        self.document = json!({ "runs": rows, "experiments": experiments }).to_string().into();
         self.looked = Some(Instant::now());
         self.document.clone()
     }
@@ -132,14 +135,26 @@ pub(super) fn folder(library: &Path, id: &str) -> Option<PathBuf> {
     (is_below && path.components().count() <= 2 && folder.join(RUN).is_file()).then_some(folder)
 }
 
-fn judged(library: &Path, name: &str) -> Option<Value> {
+/// The folder of several runs by its name; None: the name leads elsewhere.
+fn below(library: &Path, name: &str) -> Option<PathBuf> {
     let mut parts = Path::new(name).components();
     let is_below = matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None));
-    let folder = is_below.then(|| library.join(name))?;
+    is_below.then(|| library.join(name))
+}
+
+/// What a search for a capacity has found so far, by the name of its folder; None: there is no such search.
+pub(super) fn searched(library: &Path, name: &str) -> Option<Value> {
+    let search = capacity::read(&below(library, name)?)?.ok()?;
+    let links = file::Links { before: "/runs/", within: &format!("{name}/"), behind: "" };
+    Some(file::of_capacity(&search, Some(&links)))
+}
+
+fn judged(library: &Path, name: &str) -> Option<Value> {
+    let folder = below(library, name)?;
     let mut runs = matrix_folder::read(&folder)?.ok()?;
     compared_runs::judge(&mut runs, &folder);
     let links = file::Links { before: "/runs/", within: &format!("{name}/"), behind: "" };
-    Some(file::boot(&runs, Some(&links)))
+    Some(file::of_matrix(&runs, Some(&links)))
 }
 
 /// The runs in a library, with their ids.
@@ -149,12 +164,27 @@ fn all(library: &Path) -> Vec<(String, PathBuf)> {
         let name = id(&folder);
         if folder.join(RUN).is_file() {
             runs.push((name, folder));
-        } else if folder.join(matrix_folder::DOCUMENT).is_file() {
+        } else if kind(&folder).is_some() {
             let inner = folders(&folder).into_iter().filter(|run| run.join(RUN).is_file());
             runs.extend(inner.map(|run| (format!("{name}/{}", id(&run)), run)));
         }
     }
     runs
+}
+
+/// What the runs in a folder were made for: the part of the address of its page. None: it holds no runs.
+fn kind(folder: &Path) -> Option<&'static str> {
+    let kinds = [(matrix_folder::DOCUMENT, "matrices"), (capacity::DOCUMENT, "capacities")];
+    kinds.into_iter().find(|(document, _)| folder.join(document).is_file()).map(|(_, kind)| kind)
+}
+
+/// The folders of several runs, newest first, with the addresses of their pages.
+fn experiments(library: &Path) -> Vec<Value> {
+    let mut found: Vec<(String, &str)> =
+        folders(library).iter().filter_map(|folder| Some((id(folder), kind(folder)?))).collect();
+    found.sort_by(|one, other| other.cmp(one));
+    found.truncate(EXPERIMENTS);
+    found.into_iter().map(|(name, kind)| json!({ "name": name, "kind": kind })).collect()
 }
 
 fn folders(parent: &Path) -> Vec<PathBuf> {

@@ -253,6 +253,8 @@ pub(super) async fn answer(request: Request<Incoming>, shared: &Arc<Shared>) -> 
         ["runs", id] if get && shared.has(id) => page(&boot_of_run(shared, id)),
         ["compare"] if get => page(&boot_of_comparison(shared, request.uri().query().unwrap_or_default())),
         ["matrices", name] if get && shared.subject == Subject::Library => matrix(shared, name).await,
+        ["capacities", name] if get && shared.subject == Subject::Library => capacity(shared, name, page),
+        ["api", "capacities", name] if get && shared.subject == Subject::Library => capacity(shared, name, document),
         ["api", "runs"] if get => rows(shared).await,
         ["api", "runs", id, "lines"] if get => lines(shared, id, request.headers()),
         ["api", "runs", id, "stop"] if request.method() == Method::POST => stop(shared, id, given(TOKEN)),
@@ -312,6 +314,21 @@ async fn matrix(shared: &Shared, name: &str) -> Answer {
         }
         None => plain(StatusCode::NOT_FOUND, "there is no matrix of this name\n"),
     }
+}
+
+/// How much a target holds, as far as it is known.
+fn capacity(shared: &Shared, name: &str, answered: impl FnOnce(&Value) -> Answer) -> Answer {
+    match library::searched(shared.library(), name) {
+        Some(mut boot) => {
+            boot["library"] = json!(true);
+            answered(&boot)
+        }
+        None => plain(StatusCode::NOT_FOUND, "there is no search of this name\n"),
+    }
+}
+
+fn document(value: &Value) -> Answer {
+    with_type(StatusCode::OK, "application/json", Full::new(value.to_string().into()).boxed_unsync())
 }
 
 async fn rows(shared: &Shared) -> Answer {

@@ -93,7 +93,8 @@ impl Pages {
         };
         let path = file::of_run(named, folder, is_only)?;
         let links = file::Links { before: "", within: &before, behind: &behind };
-        let written = file::write_matrix(matrix, &path, Some(&links))?;
+        let boot = file::of_matrix(matrix, Some(&links));
+        let written = file::write_several(&boot, &matrix.started, &path)?;
         self.terminal.say(&format!("report      {}", written.display()));
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! `sonagi capacity` against a target that says no beyond a size: whatever this machine does meanwhile, the size is the
 //! truth.
 
+use crate::site::start;
 use crate::support::{Answer, Place, Running};
 use rustix::process::Signal;
 use serde_json::Value;
@@ -94,6 +95,43 @@ fn a_variable_is_searched_to_the_unit_and_the_folder_says_it_again() {
     assert_eq!(again.code, Some(0));
     let listed = lab.place.sonagi(&["report", "runs"]);
     assert!(listed.out.starts_with("capacity "), "{listed:?}");
+    let page = lab.place.sonagi(&["report", folder.to_str().unwrap(), "-o", "size.html"]);
+    assert!(page.code == Some(0) && page.err.contains("page        size.html"), "{page:?}");
+    let page = std::fs::read_to_string(lab.place.path().join("size.html")).unwrap();
+    assert!(page.contains("connect-src 'none'") && page.contains(r#""name":"size 37""#), "{}", page.len());
+    let refused = lab.place.sonagi(&["report", folder.to_str().unwrap(), "-o", "size.json"]);
+    assert!(refused.code == Some(4) && refused.err.contains("hint: "), "{refused:?}");
+}
+
+#[test]
+fn a_search_is_seen_on_its_page_while_it_goes_on_and_written_when_it_is_over() {
+    let lab = Lab::new();
+    let given = ["capacity", "size.yml", "--target", &lab.target, "--until", UNTIL, "--trial", "300ms"];
+    let range = ["--vary", "size", "--from", "1", "--to", "200", "--fresh"];
+    let pages = ["--page", "--page-listen=127.0.0.1:0", "--report", "size.html"];
+    let (running, site) = start(&lab.place, &[&given[..], &range, &pages].concat());
+    let [folder] = &lab.place.folders()[..] else { panic!("one folder") };
+    let name = folder.file_name().unwrap().to_str().unwrap();
+    let first = site.boot(&format!("/capacities/{name}"));
+    assert_eq!((&first["mode"], &first["mood"]), (&"capacity".into(), &"running".into()));
+    let mut last = serde_json::Value::Null;
+    for _ in 0..600 {
+        last = serde_json::from_str(&site.text(&format!("/api/capacities/{name}"))).unwrap();
+        if last["is_over"] == true {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    assert_eq!((&last["lower"]["load"], &last["mood"]), (&TRUTH.into(), &"good".into()), "{last}");
+    let listed: serde_json::Value = serde_json::from_str(&site.text("/api/runs")).unwrap();
+    assert_eq!(listed["experiments"], serde_json::json!([{ "name": name, "kind": "capacities" }]));
+    assert_eq!(listed["runs"].as_array().unwrap().len(), last["trials"].as_array().unwrap().len());
+    for other in ["nothing", "..", ""] {
+        assert_eq!(site.status(&format!("GET /capacities/{other}"), &[]), 404, "{other}");
+    }
+    let answer = running.end();
+    assert!(answer.code == Some(0) && answer.err.contains("report      size.html"), "{answer:?}");
+    assert!(lab.place.path().join("size.html").is_file());
 }
 
 #[test]

@@ -41,7 +41,8 @@ impl Site {
         let line = running.said().lines().rfind(|line| line.starts_with("page        http://")).unwrap();
         let url = line.split_whitespace().nth(1).unwrap();
         let address = url.strip_prefix("http://").unwrap();
-        let (address, token) = address.split_once("/?token=").unwrap_or((address, ""));
+        let (address, path) = address.split_once('/').unwrap_or((address, ""));
+        let token = path.strip_prefix("?token=").unwrap_or_default();
         Site { address: address.to_owned(), token: token.to_owned() }
     }
 

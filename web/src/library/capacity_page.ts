@@ -1,0 +1,125 @@
+// How much a target holds: the answer, every trial in a chart of load against latency, and the curve as a table. Figures and
+// words are the binary's, as `sonagi report` prints them. While the search goes on, the page asks for them again.
+
+import type { Boot, Capacity, CapacityTrial } from '../data/contract';
+import { missing, section } from '../panels/panel';
+import { Table } from '../panels/table';
+import { footer, topBar } from '../shell/bar';
+import { h } from '../shell/dom';
+import { text } from '../text';
+import { date, milliseconds, NONE, share } from '../text/format';
+import { capacityChart } from './capacity_chart';
+import { linked } from './links';
+
+type Put = (...elements: (HTMLElement | null)[]) => void;
+
+/** How often a search under way is looked at. */
+const AGAIN_MS = 1_000;
+
+const SIGNS: Record<Capacity['mood'], string> = { good: '✓', bad: '✗', doubtful: '?', running: '▶' };
+/** The looks of verdicts of runs. */
+const LOOKS: Record<Capacity['mood'], string> = { good: 'pass', bad: 'fail', doubtful: 'invalid', running: 'running' };
+
+export function capacityPage(boot: Boot & { mode: 'capacity' }, put: Put): void {
+  let search: Capacity = boot;
+  const build = () => {
+    document.title = `${search.name} · Sonagi`;
+    put(
+      topBar(search.name, boot.library ?? false, build),
+      h('main', { id: 'capacity' }, verdict(search), ...(search.trials.length > 0 ? tables(search) : nothing())),
+      footer(false, search.sonagi),
+    );
+    document.documentElement.dataset.ready = String(search.trials.length);
+  };
+  const again = async () => {
+    const answer = await fetch(`/api${location.pathname}`).catch(() => null);
+    if (answer?.ok) {
+      const known = search;
+      search = (await answer.json()) as Capacity;
+      if (search.budget !== known.budget || search.is_over) build();
+    }
+    if (!search.is_over) setTimeout(() => void again(), AGAIN_MS);
+  };
+  build();
+  if (boot.library && !search.is_over) void again();
+}
+
+const nothing = () => [missing(text().capacity.nothing)];
+
+function verdict(search: Capacity): HTMLElement {
+  const t = text().capacity;
+  const { mood } = search;
+  // The verdict of a search under way says that it has none.
+  const [headline, beside] = mood === 'running' ? [search.known, []] : [search.verdict, search.beside];
+  return h(
+    'section',
+    { id: 'verdict', class: `verdict ${LOOKS[mood]}`, 'data-outcome': mood, 'aria-label': text().verdict.title },
+    h(
+      'div',
+      { class: 'headline' },
+      h('p', { class: 'word' }, h('span', { class: 'sign', 'aria-hidden': 'true' }, SIGNS[mood]), t.words[mood]),
+      h(
+        'div',
+        { class: 'why' },
+        h('p', { class: 'meaning' }, headline),
+        beside.length > 0
+          ? h(
+              'ul',
+              {},
+              beside.map(sentence => h('li', {}, sentence)),
+            )
+          : null,
+        h('p', { class: 'note' }, [t.until(search.until), search.budget, date(search.started)].join(' · ')),
+      ),
+    ),
+  );
+}
+
+function tables(search: Capacity): HTMLElement[] {
+  const t = text().capacity;
+  const { recovered } = search;
+  return [
+    section('curve', t.curve, capacityChart(search), h('p', { class: 'note' }, t.chartNote), curve(search)),
+    section('trials', t.trials, trials(search)),
+    ...(recovered.length > 0 ? [section('recovery', t.recovery, ...recovered.map(line => h('p', {}, line)))] : []),
+  ];
+}
+
+function curve(search: Capacity): HTMLElement {
+  const [load, ...figures] = search.columns;
+  const table = new Table<Capacity['rows'][number]>(
+    [
+      { key: 'load', label: load, cell: row => row.load },
+      ...figures.map((title, at) => ({ key: title, label: title, cell: cellAt(at) })),
+      { key: 'verdict', label: text().matrix.verdict, text: true, cell: row => row.verdict },
+    ],
+    text().capacity.curve,
+  );
+  table.update(search.rows);
+  return table.element;
+}
+
+const cellAt = (at: number) => (row: Capacity['rows'][number]) => row.cells[at] ?? NONE;
+
+function trials(search: Capacity): HTMLElement {
+  const t = text().capacity;
+  const numbered = search.trials.map((trial, at) => ({ ...trial, number: at + 1 }));
+  const mood = { held: 'good', missed: 'bad', unreliable: 'doubtful' };
+  const word = (trial: CapacityTrial) =>
+    linked(search.links, trial.folder, t.outcomes[trial.outcome], mood[trial.outcome]);
+  const table = new Table<CapacityTrial & { number: number }>(
+    [
+      { key: 'number', label: t.trial, cell: trial => String(trial.number), by: trial => trial.number },
+      { key: 'load', label: search.columns[0], cell: trial => trial.name, by: trial => trial.load },
+      { key: 'length', label: t.length, cell: trial => trial.length },
+      { key: 'outcome', label: text().matrix.verdict, text: true, cell: word },
+      { key: 'p50', label: 'p50', cell: trial => milliseconds(trial.p50_ms), by: trial => trial.p50_ms },
+      { key: 'p99', label: 'p99', cell: trial => milliseconds(trial.p99_ms), by: trial => trial.p99_ms },
+      { key: 'delivered', label: t.delivered, cell: trial => share(trial.delivered), by: trial => trial.delivered },
+      { key: 'evidence', label: t.evidence, text: true, cell: trial => trial.evidence },
+    ],
+    t.trials,
+  );
+  table.update(numbered);
+  return table.element;
+}
