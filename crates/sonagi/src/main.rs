@@ -6,6 +6,7 @@
 mod artillery_flags;
 mod baseline;
 mod capacity;
+mod capacity_folder;
 mod cli;
 mod commands;
 mod compared_runs;

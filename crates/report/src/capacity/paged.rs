@@ -15,7 +15,8 @@ impl Capacity {
         let delivers = self.delivers();
         let rows = self.loads().into_iter().map(|load| {
             let rows = self.trials_at(load);
-            json!({ "load": self.load(load), "cells": self.cells(&rows, delivers), "verdict": self.judged(load, &rows) })
+            let (cells, verdict) = (self.cells(&rows, delivers), self.judged(load, &rows));
+            json!({ "load": self.load(load), "cells": cells, "verdict": verdict })
         });
         let load_of = |bound: Option<u64>| bound.map(|load| json!({ "load": load, "name": self.load(load) }));
         json!({

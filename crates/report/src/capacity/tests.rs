@@ -111,9 +111,10 @@ fn the_page_has_the_words_of_the_terminal_and_every_trial() {
     assert_eq!(page["verdict"], found().verdict());
     assert_eq!(page["lower"]["name"], "840/s");
     let rows = page["rows"].as_array().unwrap();
-    assert_eq!(rows.iter().map(|row| row["load"].as_str().unwrap()).collect::<Vec<_>>(), [
-        "10/s", "840/s", "880/s", "1,280/s"
-    ]);
+    assert_eq!(
+        rows.iter().map(|row| row["load"].as_str().unwrap()).collect::<Vec<_>>(),
+        ["10/s", "840/s", "880/s", "1,280/s"]
+    );
     assert_eq!(rows[2]["verdict"], "failed 2 of 2, upper");
     // Beside the load and the verdict, a cell for each title.
     assert_eq!(rows[2]["cells"].as_array().unwrap().len() + 1, page["columns"].as_array().unwrap().len());

@@ -36,7 +36,8 @@ impl Matrix {
     }
 
     fn paged(&self, row: &Row<'_>, columns: &[&Column]) -> Value {
-        let axes = self.axes.iter().map(|axis| row.combination.get(axis).map(super::value).unwrap_or_default());
+        let axes =
+            self.axes.iter().map(|axis| row.combination.get(axis).map(super::value).unwrap_or_default());
         let cells = columns.iter().map(|column| row.cell(column));
         let runs = self.compared().filter(|run| run.combination == *row.combination);
         json!({

@@ -10,6 +10,6 @@ mod search;
 mod trials;
 
 pub(crate) use artillery::{ArtilleryTrials, Varying};
-pub(crate) use record::{DOCUMENT, Record, read};
+pub(crate) use record::Record;
 pub(crate) use search::{Asked, search};
 pub(crate) use trials::{TrialRun, Trials, Varied};

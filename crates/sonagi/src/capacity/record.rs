@@ -1,14 +1,12 @@
 //! A search's folder: the folders of its trials, and the document beside them, written anew after each trial.
 
+use crate::capacity_folder::DOCUMENT;
 use crate::error::Error;
 use crate::{matrix_folder, runs};
 use sonagi_report::Capacity;
 use sonagi_report::capacity::TrialRow;
 use sonagi_verdict::capacity::{End, Search};
 use std::path::{Path, PathBuf};
-
-/// The document in the folder that holds the trials' folders.
-pub(crate) const DOCUMENT: &str = "capacity.json";
 
 /// A search as far as it has got, and where it is stored.
 pub(crate) struct Record {
@@ -79,13 +77,4 @@ impl Record {
     pub(crate) fn into_capacity(self) -> Capacity {
         self.capacity
     }
-}
-
-/// The search whose trials' folders are in this folder; None when there is none.
-pub(crate) fn read(folder: &Path) -> Option<Result<Capacity, Error>> {
-    let path = folder.join(DOCUMENT);
-    let text = std::fs::read_to_string(&path).ok()?;
-    Some(Capacity::read(&text).map_err(|error| {
-        Error::could_not(format_args!("{} is not the document of a search: {error}", path.display()))
-    }))
 }

@@ -8,7 +8,7 @@ use crate::output::{self, Vocabulary};
 use crate::page;
 use crate::recorded::{of_report, open, unread};
 use crate::terminal::Terminal;
-use crate::{capacity, matrix_folder};
+use crate::{capacity_folder, matrix_folder};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::Value;
 use sonagi_artillery::names;
@@ -85,7 +85,7 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
         compared_runs::judge(&mut runs, folder);
         return compare(folder, &runs, matches, terminal);
     }
-    if let Some(search) = capacity::read(folder) {
+    if let Some(search) = capacity_folder::read(folder) {
         return searched(&search?, matches, terminal);
     }
     if let Some(runs) = runs_in(folder) {
@@ -172,7 +172,7 @@ fn write(path: &Path, folder: &Path, summary: &Summary) -> Result<(), Error> {
 /// The runs in a folder that is no run itself, newest first: their names begin with their time. None: it holds no run.
 fn runs_in(folder: &Path) -> Option<Vec<PathBuf>> {
     let is_run = |path: &PathBuf| {
-        [RUN, matrix_folder::DOCUMENT, capacity::DOCUMENT].iter().any(|name| path.join(name).is_file())
+        [RUN, matrix_folder::DOCUMENT, capacity_folder::DOCUMENT].iter().any(|name| path.join(name).is_file())
     };
     if is_run(&folder.to_owned()) {
         return None;
@@ -209,7 +209,7 @@ fn verdict(run: &Path) -> String {
     if run.join(matrix_folder::DOCUMENT).is_file() {
         return "matrix".to_owned();
     }
-    if run.join(capacity::DOCUMENT).is_file() {
+    if run.join(capacity_folder::DOCUMENT).is_file() {
         return "capacity".to_owned();
     }
     let text = std::fs::read(run.join(RUN)).unwrap_or_default();

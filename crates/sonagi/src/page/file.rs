@@ -5,9 +5,9 @@ use crate::error::Error;
 use crate::languages::LANGUAGES;
 use serde_json::{Value, json};
 use sonagi_measure::folder::header;
-use sonagi_report::{Capacity, Matrix};
 use sonagi_report::html;
 use sonagi_report::lines::{Line, without_secrets};
+use sonagi_report::{Capacity, Matrix};
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
@@ -46,9 +46,10 @@ pub(crate) fn of_capacity(capacity: &Capacity, links: Option<&Links<'_>>) -> Val
 fn several(mode: &str, page: Value, links: Option<&Links<'_>>) -> Value {
     let mut boot = without_secrets(page);
     boot["mode"] = json!(mode);
-    boot["links"] = links.map_or(Value::Null, |Links { before, within, behind }| {
-        json!({ "before": before, "within": within, "behind": behind })
-    });
+    boot["links"] = links.map_or(
+        Value::Null,
+        |Links { before, within, behind }| json!({ "before": before, "within": within, "behind": behind }),
+    );
     boot
 }
 

@@ -4,7 +4,7 @@
 //! all of them and at most once a second, and of a run that is over its file is read again only when it has changed.
 
 use super::file::{self, id};
-use crate::{capacity, compared_runs, matrix_folder};
+use crate::{capacity_folder, compared_runs, matrix_folder};
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 use sonagi_measure::folder::{RUN, RunState};
@@ -144,7 +144,7 @@ fn below(library: &Path, name: &str) -> Option<PathBuf> {
 
 /// What a search for a capacity has found so far, by the name of its folder; None: there is no such search.
 pub(super) fn searched(library: &Path, name: &str) -> Option<Value> {
-    let search = capacity::read(&below(library, name)?)?.ok()?;
+    let search = capacity_folder::read(&below(library, name)?)?.ok()?;
     let links = file::Links { before: "/runs/", within: &format!("{name}/"), behind: "" };
     Some(file::of_capacity(&search, Some(&links)))
 }
@@ -174,7 +174,7 @@ fn all(library: &Path) -> Vec<(String, PathBuf)> {
 
 /// What the runs in a folder were made for: the part of the address of its page. None: it holds no runs.
 fn kind(folder: &Path) -> Option<&'static str> {
-    let kinds = [(matrix_folder::DOCUMENT, "matrices"), (capacity::DOCUMENT, "capacities")];
+    let kinds = [(matrix_folder::DOCUMENT, "matrices"), (capacity_folder::DOCUMENT, "capacities")];
     kinds.into_iter().find(|(document, _)| folder.join(document).is_file()).map(|(_, kind)| kind)
 }
 

@@ -254,7 +254,9 @@ pub(super) async fn answer(request: Request<Incoming>, shared: &Arc<Shared>) -> 
         ["compare"] if get => page(&boot_of_comparison(shared, request.uri().query().unwrap_or_default())),
         ["matrices", name] if get && shared.subject == Subject::Library => matrix(shared, name).await,
         ["capacities", name] if get && shared.subject == Subject::Library => capacity(shared, name, page),
-        ["api", "capacities", name] if get && shared.subject == Subject::Library => capacity(shared, name, document),
+        ["api", "capacities", name] if get && shared.subject == Subject::Library => {
+            capacity(shared, name, document)
+        }
         ["api", "runs"] if get => rows(shared).await,
         ["api", "runs", id, "lines"] if get => lines(shared, id, request.headers()),
         ["api", "runs", id, "stop"] if request.method() == Method::POST => stop(shared, id, given(TOKEN)),
