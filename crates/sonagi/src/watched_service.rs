@@ -38,7 +38,7 @@ enum Kind {
     /// The reference service.
     Served(Service),
     /// One of the script's own.
-    Launched(Launched, Wish),
+    Launched(Launched, Box<Wish>),
 }
 
 impl WatchedService {
@@ -71,7 +71,7 @@ impl WatchedService {
         let launched = wish.start(is_stopped)?;
         let cores = wish.cores().unwrap_or(machine_cores() as f64).min(machine_cores() as f64);
         Ok(WatchedService::new(
-            Kind::Launched(launched, wish.clone()),
+            Kind::Launched(launched, Box::new(wish.clone())),
             vec![wish.command().to_owned()],
             cores,
         ))

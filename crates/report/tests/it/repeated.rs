@@ -123,9 +123,8 @@ fn an_axis_is_compared_within_each_combination_of_the_others() {
         run.combination.insert("users".into(), json!(users));
     }
     let of_users = |users: u64| {
-        [2, 10, 50].map(|pool| {
-            combination(pool).into_iter().chain([("users".to_owned(), json!(users))]).collect()
-        })
+        [2, 10, 50]
+            .map(|pool| combination(pool).into_iter().chain([("users".to_owned(), json!(users))]).collect())
     };
     matrix.combinations = [100, 1000].into_iter().flat_map(of_users).collect();
     let observed: Vec<Option<Observation>> = matrix.runs.iter().map(observed).collect();

@@ -129,7 +129,10 @@ fn what_ran_since_a_baseline_is_named_and_is_of_its_script_alone() {
     lab.place.write("room.yml", &SCRIPT.replace("count: 5", "count: 4"));
     lab.runs("runs", 1, &[]);
     let since = lab.compare(&["--baseline", "main"]);
-    assert!(since.err.starts_with("notice: side B is 2 runs of this script begun in runs since 2"), "{since:?}");
+    assert!(
+        since.err.starts_with("notice: side B is 2 runs of this script begun in runs since 2"),
+        "{since:?}"
+    );
 }
 
 #[test]
