@@ -347,7 +347,7 @@ fn line(cells: impl IntoIterator<Item = String>, last: &str) -> String {
 }
 
 /// `300 ms`, `45 s`, `4 min 10 s`.
-fn time(seconds: f64) -> String {
+pub fn time(seconds: f64) -> String {
     if seconds < 1.0 {
         return format!("{:.0} ms", seconds * 1e3);
     }

@@ -5,7 +5,7 @@ use crate::figures::counted;
 use crate::page::{Page, Tone, columns, cut, padded};
 use serde_json::Value;
 use sonagi_verdict::compare::{
-    Choice, Compared, Drifted, Edge, Figure, Judgement, RUNS_AT_LEAST, RUNS_AT_MOST, Scale, Tried,
+    Choice, Compared, Drifted, Edge, Figure, Judgement, RUNS_AT_LEAST, RUNS_AT_MOST, Scale, Tried, Unjudged,
 };
 
 /// Values that the headline compares with the best.
@@ -22,7 +22,8 @@ const BAR: std::ops::RangeInclusive<usize> = 12..=40;
 pub(crate) fn tone(choice: &Choice) -> Tone {
     let is_sure = |tried: &Tried| {
         let compared = tried.against_best.as_ref();
-        compared.is_none_or(|compared| compared.judgement != Judgement::Inconclusive)
+        tried.unjudged.is_none()
+            && compared.is_none_or(|compared| compared.judgement != Judgement::Inconclusive)
     };
     let is_good = choice.best.is_some_and(|best| !choice.tried[best].has_failed());
     if is_good && choice.tried.iter().all(is_sure) { Tone::Good } else { Tone::Doubtful }
@@ -36,21 +37,17 @@ pub(crate) fn headline(choice: &Choice) -> String {
     let Some(figure) = &choice.figure else {
         return match choice.missing.first() {
             _ if choice.sound == 0 => format!("{within}no run can be used"),
-            Some(name) => format!("{within}not every run has the figure {name}"),
+            Some(name) => format!("{within}most runs of every value have no figure {name}"),
             None => format!("{within}the runs have no figure in common that could decide"),
         };
     };
     let Some(best) = choice.best else {
         return match choice.tried.iter().any(|tried| tried.mean.is_some()) {
             true => format!("{within}{} is neither better high nor low: no value is the best", figure.name),
-            false => format!("{within}no run can be used for {}", figure.name),
+            false => format!("{within}no value can be judged by {}", figure.name),
         };
     };
-    let mut others: Vec<String> = choice
-        .tried
-        .iter()
-        .filter_map(|tried| Some(other(choice, tried, tried.against_best.as_ref()?)))
-        .collect();
+    let mut others: Vec<String> = choice.tried.iter().filter_map(|tried| beside(choice, tried)).collect();
     if let Some(more) = others.len().checked_sub(HEADLINE).filter(|more| *more > 0) {
         others.truncate(HEADLINE);
         others.push(format!("{more} more below"));
@@ -66,6 +63,17 @@ pub(crate) fn headline(choice: &Choice) -> String {
     match others.is_empty() {
         true => format!("{best}; no other value can be compared with it)"),
         false => format!("{best}; {})", others.join("; ")),
+    }
+}
+
+/// What a headline says of a value beside the best; None of the best itself.
+fn beside(choice: &Choice, tried: &Tried) -> Option<String> {
+    match &tried.against_best {
+        Some(compared) => Some(other(choice, tried, compared)),
+        None if tried.unjudged.is_some() => {
+            Some(format!("{} {} is not judged", choice.axis, shown(&tried.value)))
+        }
+        None => None,
     }
 }
 
@@ -165,10 +173,26 @@ fn drawn(tried: &Tried, most: f64, width: usize) -> String {
 
 /// The word of a value that is compared with no other.
 fn word_alone(tried: &Tried) -> &'static str {
-    match tried.mean {
-        None => "no run",
-        Some(_) if tried.has_failed() => "failed",
-        Some(_) => "best",
+    match &tried.unjudged {
+        Some(Unjudged::NotRun(_)) => "not run",
+        Some(Unjudged::Unsound) => "no sound run",
+        Some(Unjudged::Lacking) => "no figure",
+        Some(Unjudged::WithoutRatio) => "0: no ratio",
+        None if tried.has_failed() => "failed",
+        None => "best",
+    }
+}
+
+/// Why a value is not judged, in words.
+fn why_unjudged(choice: &Choice, tried: &Tried, unjudged: &Unjudged) -> String {
+    let name = choice.figure.as_ref().map_or("figure that could decide", |figure| figure.name.as_str());
+    let sound = tried.runs.len() + tried.lacking;
+    match unjudged {
+        Unjudged::NotRun(Some(why)) => why.clone(),
+        Unjudged::NotRun(None) => "it was not run".to_owned(),
+        Unjudged::Unsound => "none of its runs says anything of the target".to_owned(),
+        Unjudged::Lacking => format!("{} of {} have no {name}", tried.lacking, counted(sound as u64, "run")),
+        Unjudged::WithoutRatio => format!("{name} is 0 in a run, and 0 has no ratio"),
     }
 }
 
@@ -216,6 +240,17 @@ fn sentences(choice: &Choice) -> Vec<(&'static str, String)> {
             ("edge", format!("{}, the smallest value tried, is as good as any: try smaller ones", name(0)))
         }
     }));
+    let unjudged = |(at, tried): (usize, &Tried)| {
+        let why = why_unjudged(choice, tried, tried.unjudged.as_ref()?);
+        Some(("not judged", format!("{}: {why}", name(at))))
+    };
+    all.extend(choice.tried.iter().enumerate().filter_map(unjudged).take(DRAWN));
+    let lacking = |(at, tried): (usize, &Tried)| {
+        let lacking = Some(tried.lacking).filter(|lacking| *lacking > 0 && tried.mean.is_some())?;
+        let of = counted((tried.runs.len() + lacking) as u64, "run");
+        Some(("missing", format!("{}: {lacking} of {of} lack the figure; the others are judged", name(at))))
+    };
+    all.extend(choice.tried.iter().enumerate().filter_map(lacking).take(DRAWN));
     let open = |(at, tried): (usize, &Tried)| {
         let compared = tried.against_best.as_ref()?;
         (compared.judgement == Judgement::Inconclusive)
@@ -241,7 +276,9 @@ fn undecided(compared: &Compared) -> String {
     };
     let advice = match compared.runs_needed {
         Some(needed) if needed > fewest => {
-            format!("about {needed} runs of each would decide it, if they vary as these do")
+            format!(
+                "about {needed} runs of each would decide it four times in five, if they vary as these do"
+            )
         }
         Some(_) => "a few more runs of each would decide it".to_owned(),
         None if fewest < RUNS_AT_LEAST => format!("make at least {RUNS_AT_LEAST}"),

@@ -97,10 +97,11 @@ fn headline(comparison: &Comparison) -> String {
         return format!("{a} and {b} were not run alike: {} differ", undeclared.join(", "));
     }
     let Some(primary) = &comparison.primary else {
-        return match comparison.missing.first() {
-            Some(name) => format!("{name} cannot be compared"),
-            None if runs_a.min(runs_b) == &0 => "no run of one side can be used".to_owned(),
-            None => "the runs have no figure in common that could decide".to_owned(),
+        return match (comparison.missing.first(), comparison.without_ratio.first()) {
+            _ if runs_a.min(runs_b) == &0 => "no run of one side can be used".to_owned(),
+            (_, Some(name)) => format!("{name} cannot be compared: it is 0 in a run, and 0 has no ratio"),
+            (Some(name), None) => format!("{name} cannot be compared"),
+            (None, None) => "the runs have no figure in common that could decide".to_owned(),
         };
     };
     let runs = match runs_a == runs_b {
@@ -257,17 +258,38 @@ fn sentences(comparison: &Comparison) -> Vec<(&'static str, String)> {
         sentences.push(("warm-up", warm_ups.join("; ")));
     }
     for name in &comparison.missing {
-        sentences.push(("missing", format!("not every run has the figure {name}")));
+        sentences.push(("missing", format!("most runs of a side have no figure {name}")));
+    }
+    sentences.extend(lacking(comparison));
+    if let Some(name) = comparison.without_ratio.iter().find(|_| comparison.primary.is_none()) {
+        let advice = "decide by a figure that is 0 in no run: --primary, e.g. a higher quantile than";
+        sentences.push(("next", format!("{advice} {name}")));
     }
     if let Some(primary) = &comparison.primary {
         sentences.extend(seen(primary));
-        sentences.extend(undecided(primary, comparison));
+        sentences.extend(undecided(primary));
     }
     if comparison.others.len() > 1 && comparison.others.iter().any(|other| other.adjusted_p.is_some()) {
         let others = counted(comparison.others.len() as u64, "other figure");
         sentences.push(("note", format!("the {others} are judged together (Holm); the first one decides")));
     }
     sentences
+}
+
+/// The runs without a figure that the others of their side decide.
+fn lacking(comparison: &Comparison) -> Vec<(&'static str, String)> {
+    let of = |compared: &Compared| {
+        let side = |at: usize| {
+            let (label, runs) = &comparison.sides[at];
+            let lacking = runs.checked_sub(compared.runs[at].len()).filter(|lacking| *lacking > 0)?;
+            Some(format!("{} of {} of {label}", count(lacking as u64), counted(*runs as u64, "run")))
+        };
+        let sides: Vec<String> = [0, 1].into_iter().filter_map(side).collect();
+        (!sides.is_empty()).then(|| {
+            format!("{} is judged without {}, which lack it", compared.figure.name, sides.join(" and "))
+        })
+    };
+    all(comparison).filter_map(of).take(LEFT_OUT).map(|sentence| ("missing", sentence)).collect()
 }
 
 /// What was left out of the begins of runs; None where nobody looked.
@@ -307,9 +329,12 @@ fn mismatched(mismatch: &Mismatch) -> String {
         Some(_) => mismatch.sides[at].iter().cloned().collect::<Vec<_>>().join(" and "),
     };
     let what = &mismatch.what;
+    let is_one = mismatch.sides.iter().all(|values| values.len() <= 1);
     let hint = match mismatch.is_declared {
         true => " (as was said)".to_owned(),
-        false => format!("; if that is what was changed: --across {what}"),
+        false if is_one => format!("; if that is what was changed: --across {what}"),
+        // What was changed must be one thing on each side: said or not, these are not comparable.
+        false => format!("; the runs of a side must have one {what}: name only those"),
     };
     format!("{what}: {} against {}{hint}", side(0), side(1))
 }
@@ -326,13 +351,17 @@ fn seen(primary: &Compared) -> Option<(&'static str, String)> {
 }
 
 /// What would decide it.
-fn undecided(primary: &Compared, comparison: &Comparison) -> Option<(&'static str, String)> {
+fn undecided(primary: &Compared) -> Option<(&'static str, String)> {
     if primary.judgement != Judgement::Inconclusive {
         return None;
     }
-    let fewest = comparison.sides[0].1.min(comparison.sides[1].1);
+    let fewest = primary.runs[0].len().min(primary.runs[1].len());
     let advice = match primary.runs_needed {
-        Some(needed) => format!("about {needed} runs a side would decide it, if they vary as these do"),
+        Some(needed) if needed > fewest => {
+            format!("about {needed} runs a side would decide it four times in five, if they vary as these do")
+        }
+        // These were unlucky: so many mostly decide.
+        Some(_) => "a few more runs a side would decide it".to_owned(),
         None if primary.effect.spread.is_some() => {
             format!(
                 "not even {RUNS_AT_MOST} runs a side would decide it: make longer runs, or a wider --margin"

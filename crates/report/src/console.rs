@@ -26,8 +26,21 @@ const OPERATIONS_SHOWN: usize = 40;
 /// The summary for a terminal of `width` columns (at least 60 are used), with ANSI colours when `colour`.
 /// Ends with a newline.
 pub fn summary(run: &Summary, width: usize, colour: bool) -> String {
-    let mut page = Page::new(width, colour);
-    verdict(&mut page, run);
+    let result = run.verdict.result;
+    under(result.word(), tone(result), run, Page::new(width, colour))
+}
+
+/// The word of a watch without a load: nothing was asked of the target, so that nothing passed.
+pub const WATCHED: &str = "WATCHED";
+
+/// The same of a watch.
+pub fn watched(run: &Summary, width: usize, colour: bool) -> String {
+    under(WATCHED, Tone::Plain, run, Page::new(width, colour))
+}
+
+/// The summary under this word.
+fn under(word: &str, tone: Tone, run: &Summary, mut page: Page) -> String {
+    verdict(&mut page, word, tone, run);
     page.blank();
     users(&mut page, run);
     if let Some(delivery) = &run.delivery {
@@ -63,13 +76,13 @@ fn tone(conclusion: Conclusion) -> Tone {
     }
 }
 
-fn verdict(page: &mut Page, run: &Summary) {
+fn verdict(page: &mut Page, word: &str, tone: Tone, run: &Summary) {
     let mut headline = run.name.clone();
     if !run.target.is_empty() {
         headline.push_str(&format!(" · {}", run.target));
     }
     headline.push_str(&format!(" · {}", duration(run.duration_s)));
-    page.entry(run.verdict.result.word(), tone(run.verdict.result), &headline);
+    page.entry(word, tone, &headline);
     if !run.complete && !run.interrupted {
         page.more(CUT_OFF);
     }

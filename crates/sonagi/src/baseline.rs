@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::matrix_folder;
+use sonagi_measure::totals::Header;
 use sonagi_verdict::compare::{Observation, RUNS_AT_LEAST};
 use std::path::{Path, PathBuf};
 
@@ -62,10 +63,18 @@ impl Baseline {
         Ok(path)
     }
 
-    /// Whether a run is of the script that the baseline's are of.
-    pub(crate) fn has_script_of(&self, run: &Observation) -> bool {
-        let script = |run: &Observation| run.conditions.get(SCRIPT).cloned();
-        self.runs.first().is_some_and(|first| script(first) == script(run))
+    /// Whether a run is of the script that the baseline's are of, by what is known when it begins.
+    pub(crate) fn has_script_of(&self, run: &Header) -> bool {
+        let script = self.runs.first().map(|first| first.conditions.get(SCRIPT).map(String::as_str));
+        let sha256 = run.script.as_ref().map(|script| script.sha256.as_str());
+        match script {
+            None => false,
+            Some(None) => sha256.is_none(),
+            // A condition is the hash's beginning.
+            Some(Some(script)) => {
+                sha256.is_some_and(|sha256| !script.is_empty() && sha256.starts_with(script))
+            }
+        }
     }
 }
 

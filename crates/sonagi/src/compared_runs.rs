@@ -7,6 +7,7 @@ use crate::recorded;
 use crate::warm_up::{self, WarmUpWish};
 use serde_json::Value;
 use sonagi_measure::folder::{self, RUN};
+use sonagi_measure::totals::Header;
 use sonagi_report::Matrix;
 use sonagi_report::matrix::Run;
 use sonagi_verdict::compare::Observation;
@@ -14,6 +15,10 @@ use std::path::{Path, PathBuf};
 
 /// No more runs are read than these: each is read as a whole.
 const RUNS_AT_MOST: usize = 1000;
+/// Where runs are looked for instead of being named, no more are compared than these, the newest.
+const RECENT_AT_MOST: usize = 100;
+/// And no more folders are looked at, the newest by name.
+const LOOKED_AT: usize = 5000;
 
 /// The runs that these paths name, in their order, each once.
 ///
@@ -38,6 +43,36 @@ pub(crate) fn all(paths: &[PathBuf], cut: WarmUpWish) -> Result<Vec<Observation>
         return Err(Error::could_not(format_args!("{what}\nhint: name fewer, e.g. by a pattern")));
     }
     found.iter().map(|run| observation(run, cut)).collect()
+}
+
+/// Runs that were looked for.
+pub(crate) struct Recent {
+    /// The newest of them, oldest first.
+    pub(crate) runs: Vec<Observation>,
+    /// How many others there are.
+    pub(crate) older: usize,
+}
+
+/// The runs in a folder, and in its matrices, that are wanted by what they say of their begin. Only these are read as a
+/// whole.
+///
+/// # Errors
+/// One of them cannot be read.
+pub(crate) fn recent(
+    folder: &Path,
+    is_wanted: &dyn Fn(&Header) -> bool,
+    cut: WarmUpWish,
+) -> Result<Recent, Error> {
+    let mut folders = entries(folder);
+    folders.reverse();
+    let runs = |path: PathBuf| if is_run(&path) { vec![path] } else { runs_of_matrix(&path) };
+    let begun = |path: PathBuf| Some((folder::header(&path).ok().filter(is_wanted)?.started, path));
+    let mut found: Vec<(String, PathBuf)> =
+        folders.into_iter().take(LOOKED_AT).flat_map(runs).take(LOOKED_AT).filter_map(begun).collect();
+    found.sort();
+    let older = found.len().saturating_sub(RECENT_AT_MOST);
+    let runs = found[older..].iter().map(|(_, run)| observation(run, cut));
+    Ok(Recent { runs: runs.collect::<Result<_, _>>()?, older })
 }
 
 /// The run folders of a path, oldest first: itself, or those in it, then those of the matrices in it.

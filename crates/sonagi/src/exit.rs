@@ -36,7 +36,7 @@ pub(crate) const CODES: [Meaning; 7] = [
         code: 1,
         meaning: "A run failed: a strict threshold, a delivery, a user, or its HTTP answers (`--fail-on-status`). Like \
                   a failed `ensure` in Artillery. Of `compare --fail-on`: side B is worse. Of `capacity`: the lowest \
-                  load does not hold.",
+                  load does not hold, or no longer after a trial that failed.",
     },
     Meaning {
         exit: Exit::Problems,
@@ -47,7 +47,8 @@ pub(crate) const CODES: [Meaning; 7] = [
         exit: Exit::Invalid,
         code: 3,
         meaning: "Results unreliable: the load generator fell behind, or ran out of ports or files. Of `compare`: the \
-                  sides are not comparable. Of `capacity`: no bracket was confirmed.",
+                  sides are not comparable. Of `capacity`: no answer was confirmed, or only that the \
+                  target holds at least what the generator can do.",
     },
     Meaning {
         exit: Exit::CouldNotRun,

@@ -4,7 +4,7 @@
 use crate::error::Error;
 use serde_json::Value;
 use sonagi_artillery::RefusedLaunch;
-use sonagi_lab::{KEEPER, LaunchError, Launched, Mistake, STARTER};
+use sonagi_lab::{KEEPER, Launch, LaunchError, Launched, Mistake, STARTER};
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -36,8 +36,8 @@ pub(crate) fn refused(value: &Value) -> Vec<RefusedLaunch> {
 /// A service that a script wants for a run.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Wish {
-    /// What the script says of it.
-    said: Value,
+    /// What the script says of it, read once.
+    launch: Launch,
     /// Where the load goes.
     target: Option<String>,
     /// The script's folder.
@@ -45,25 +45,23 @@ pub(crate) struct Wish {
 }
 
 impl Wish {
-    /// The wish of a script in this file whose load goes to `target`.
-    pub(crate) fn of(said: Value, target: &str, script: &Path) -> Wish {
+    /// The wish of a script in this file whose load goes to `target`; None: the script does not say where.
+    ///
+    /// # Errors
+    /// The mistakes in what is said.
+    pub(crate) fn of(said: &Value, target: Option<&str>, script: &Path) -> Result<Wish, Vec<Mistake>> {
         let folder = script.parent().map(Path::to_owned).unwrap_or_default();
-        Wish { said, target: Some(target.to_owned()), folder }
-    }
-
-    /// The wish of a script in this file that does not say where its load goes.
-    pub(crate) fn without_target(said: Value, script: &Path) -> Wish {
-        Wish { target: None, ..Wish::of(said, "", script) }
+        Ok(Wish { launch: sonagi_lab::read(said)?, target: target.map(str::to_owned), folder })
     }
 
     /// The command, as the script has it.
-    pub(crate) fn command(&self) -> String {
-        sonagi_lab::read(&self.said).map(|launch| launch.command.shown).unwrap_or_default()
+    pub(crate) fn command(&self) -> &str {
+        &self.launch.command.shown
     }
 
     /// The cores that the service may use, if it may not use all.
     pub(crate) fn cores(&self) -> Option<f64> {
-        sonagi_lab::read(&self.said).ok()?.limits.cpu
+        self.launch.limits.cpu
     }
 
     /// Where the load goes.
@@ -83,9 +81,8 @@ impl Wish {
 
     /// Starts the service and waits until it is ready, or somebody asks to stop.
     pub(crate) fn start(&self, is_stopped: &dyn Fn() -> bool) -> Result<Launched, Error> {
-        let launch = sonagi_lab::read(&self.said).map_err(|mistakes| Error::Problems(told(&mistakes)))?;
         let target = self.target.as_deref().and_then(host_and_port);
-        Launched::start(&launch, target, &self.folder, is_stopped).map_err(|error| match error {
+        Launched::start(&self.launch, target, &self.folder, is_stopped).map_err(|error| match error {
             LaunchError::Failed(why) => Error::could_not(why),
             LaunchError::Stopped => Error::Interrupted("stopped before the service was ready".to_owned()),
         })
@@ -115,6 +112,7 @@ fn host_and_port(address: &str) -> Option<(String, u16)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn keys_of_the_reference_are_those_that_are_read() {
@@ -130,9 +128,17 @@ mod tests {
             ("http://localhost:3000", "http://127.0.0.1:4000"),
             ("ws://127.0.0.1/chat?a=1", "ws://127.0.0.1:4000/chat?a=1"),
         ] {
-            let wish = Wish::of(Value::Null, target, Path::new("a/b.yml"));
+            let said = json!({ "command": "node main.js", "limits": { "cpu": 0.5 } });
+            let wish = Wish::of(&said, Some(target), Path::new("a/b.yml")).unwrap();
             assert_eq!(wish.target_at(at).as_deref(), Some(expected));
+            assert_eq!((wish.command(), wish.cores()), ("node main.js", Some(0.5)));
         }
         assert_eq!(host_and_port("wss://[::1]/x"), Some(("::1".to_owned(), 443)));
+    }
+
+    #[test]
+    fn a_wish_with_mistakes_is_none() {
+        let mistakes = Wish::of(&json!({ "command": 7 }), None, Path::new("a/b.yml")).unwrap_err();
+        assert!(told(&mistakes).starts_with("launch: "), "{mistakes:?}");
     }
 }

@@ -11,9 +11,10 @@ use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use serde_json::{Map, Value};
 use sonagi_artillery::plan::Plan;
 use sonagi_artillery::{
-    Combination, Experiment, Loaded, LoadedProcessor, Notice, Overrides, Problems, Serve, Unloaded,
+    Combination, Experiment, Loaded, LoadedProcessor, Notice, Overrides, Problem, Problems, Serve, Unloaded,
 };
 use sonagi_engine::Speaker;
+use sonagi_lab::Mistake;
 use sonagi_measure::totals::ScriptFile;
 use sonagi_report::figures::counted;
 use std::path::{Path, PathBuf};
@@ -255,7 +256,7 @@ impl Script {
         overrides: &Overrides,
         loaded: Vec<Loaded>,
         ExportsCheck { unloaded, processor }: ExportsCheck,
-    ) -> Script {
+    ) -> Result<Script, Problems> {
         let is_alone = loaded.len() == 1;
         let experiment = loaded.first().map(|run| run.experiment.clone()).unwrap_or_default();
         let mut notices = Vec::new();
@@ -263,12 +264,13 @@ impl Script {
         for Loaded { plan, notices: of_run, combination, serve, launch, .. } in loaded {
             notices.extend(of_run);
             let name = plan.name.clone();
-            let launch = launch.map(|launch| launch::Wish::of(launch, &plan.target, path));
+            let launch = launch.map(|said| launch::Wish::of(&said, Some(&plan.target), path)).transpose();
+            let launch = launch.map_err(|mistakes| of_launch(path, mistakes))?;
             let plan = (is_alone && serve.is_none() && launch.is_none()).then_some(plan);
             runs.push(ScriptRun { combination, name, serve, launch, turn: None, plan });
         }
         let (path, overrides) = (path.to_owned(), overrides.clone());
-        Script { path, text, overrides, notices, unloaded, processor, experiment, repeat: 1, runs }
+        Ok(Script { path, text, overrides, notices, unloaded, processor, experiment, repeat: 1, runs })
     }
 
     /// Its file; None: it has none.
@@ -335,6 +337,12 @@ impl Script {
     }
 }
 
+/// Mistakes in what a script says of its service, of which reading it has found most, with their places.
+fn of_launch(path: &Path, mistakes: Vec<Mistake>) -> Problems {
+    let problem = |Mistake { what, hint, .. }| Problem::of_file(path, format!("launch: {what}"), hint);
+    Problems(mistakes.into_iter().map(problem).collect())
+}
+
 fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
@@ -365,14 +373,15 @@ pub(crate) fn one(path: &Path, overrides: &Overrides, tell: OnPrinted<'_>) -> Re
     let text = std::fs::read(path).unwrap_or_default();
     let loaded = sonagi_artillery::load_each(path, overrides)?;
     let asked = functions(&loaded, tell)?;
-    Ok(Script::of(path, text, overrides, loaded, asked))
+    Script::of(path, text, overrides, loaded, asked)
 }
 
 /// A script that is in no file and calls no functions: one run.
 pub(crate) fn unwritten(script: &Value, overrides: &Overrides) -> Result<Script, Error> {
     let loaded = sonagi_artillery::load_value(script, overrides);
     let loaded = loaded.map_err(|problems| refused(&[problems]))?;
-    Ok(Script::of(Path::new(""), Vec::new(), overrides, vec![loaded], ExportsCheck::default()))
+    let script = Script::of(Path::new(""), Vec::new(), overrides, vec![loaded], ExportsCheck::default());
+    script.map_err(|problems| refused(&[problems]))
 }
 
 /// The result of asking processors for their functions.

@@ -38,7 +38,7 @@ enum Kind {
     /// The reference service.
     Served(Service),
     /// One of the script's own.
-    Launched(Launched, Wish),
+    Launched(Launched, Box<Wish>),
 }
 
 impl WatchedService {
@@ -70,7 +70,11 @@ impl WatchedService {
     pub(crate) fn launch(wish: &Wish, is_stopped: &dyn Fn() -> bool) -> Result<WatchedService, Error> {
         let launched = wish.start(is_stopped)?;
         let cores = wish.cores().unwrap_or(machine_cores() as f64).min(machine_cores() as f64);
-        Ok(WatchedService::new(Kind::Launched(launched, wish.clone()), vec![wish.command()], cores))
+        Ok(WatchedService::new(
+            Kind::Launched(launched, Box::new(wish.clone())),
+            vec![wish.command().to_owned()],
+            cores,
+        ))
     }
 
     fn new(service: Kind, arguments: Vec<String>, cores: f64) -> WatchedService {

@@ -287,7 +287,8 @@ impl Search {
             (Outcome::Unreliable, None) => Stage::Over(End::Generator),
             (_, Some(low)) => {
                 let is_generators = outcome == Outcome::Unreliable;
-                Stage::Narrow { low, high: at, hint: achieved.filter(|_| !is_generators), is_generators }
+                let hint = achieved.filter(|rate| !is_generators && *rate > 0.0);
+                Stage::Narrow { low, high: at, hint, is_generators }
             }
         };
     }
@@ -377,10 +378,12 @@ impl Search {
         confirm(below.clamp(self.goal.from, low), Some(above.clamp(high, self.goal.to.max(high))))
     }
 
-    /// What the target achieved on average in the trials that failed from this load on; None: no such trial tells.
+    /// What the target achieved on average in the trials that failed from this load on, if it achieved anything; None:
+    /// no such trial tells where its limit is.
     fn achieved(&self, from: u64) -> Option<f64> {
         let failed = self.trials.iter().filter(|it| it.outcome == Outcome::Missed && it.load >= from);
-        let achieved: Vec<f64> = failed.filter_map(|trial| trial.achieved).collect();
+        let achieved: Vec<f64> =
+            failed.filter_map(|trial| trial.achieved).filter(|rate| *rate > 0.0).collect();
         (!achieved.is_empty()).then(|| achieved.iter().sum::<f64>() / achieved.len() as f64)
     }
 

@@ -14,9 +14,12 @@ mod observation;
 mod tests;
 mod warm_up;
 
-pub use choice::{Choice, Drifted, Edge, Group, Tried, choose, drifted};
-pub use effect::{Drift, Effect, RUNS_AT_MOST, Scale, drift, effect, holm, interval_of_mean, runs_needed};
-pub use figure::{Direction, Figure, chosen};
+pub use choice::{Choice, Drifted, Edge, Group, Tried, Unjudged, choose, drifted};
+pub use effect::{
+    Corrected, Decision, Drift, Effect, RUNS_AT_MOST, Scale, drift, effect, holm, interval_of_mean,
+    runs_needed,
+};
+pub use figure::{Direction, Figure, Had, chosen};
 pub use observation::{Observation, Unsound};
 pub use warm_up::{WarmUp, warm_up};
 
@@ -88,7 +91,8 @@ pub struct Compared {
     pub adjusted_p: Option<f64>,
     /// The word.
     pub judgement: Judgement,
-    /// How many runs a side would decide it, if it is undecided; None: decided, unknown, or more than anybody makes.
+    /// How many runs a side would decide it four times in five, if it is undecided; None: decided, unknown, or more
+    /// than anybody makes.
     pub runs_needed: Option<usize>,
 }
 
@@ -131,8 +135,10 @@ pub struct Comparison {
     pub mismatches: Vec<Mismatch>,
     /// Runs that were left out.
     pub left_out: Vec<LeftOut>,
-    /// Figures that were asked for and that not every run has.
+    /// Figures that were asked for and that most runs of a side lack.
     pub missing: Vec<String>,
+    /// Figures that are 0 in a run and have no ratio, the primary one first if it is one of them.
+    pub without_ratio: Vec<String>,
     /// What was left out of the begins of each side's runs; empty where nobody looked.
     pub warm_ups: [Vec<WarmUp>; 2],
 }
@@ -142,9 +148,16 @@ pub fn compare(sides: &[Side; 2], question: &Question) -> Comparison {
     let mut left_out = Vec::new();
     let sound = sides.each_ref().map(|side| sound(&side.runs, &mut left_out));
     let mismatches = mismatches(sides, &question.across);
-    let (figures, missing) = chosen(&sound, question);
+    let (figures, missing) = chosen(&sound, Had::ByEverySide, question);
     let mut figures = figures.into_iter();
-    let mut compared = |figure: Figure| compared(figure, &sound, question.margin);
+    let mut without_ratio = Vec::new();
+    let is_empty = sound.iter().any(Vec::is_empty);
+    let mut compared = |figure: Figure| {
+        let name = figure.name.clone();
+        let compared = compared(figure, &sound, question.margin);
+        without_ratio.extend((compared.is_none() && !is_empty).then_some(name));
+        compared
+    };
     // One that has no place on its scale decides nothing, and nothing else decides in its place.
     let primary = figures.next().and_then(&mut compared);
     let mut others: Vec<Compared> = figures.filter_map(compared).collect();
@@ -169,6 +182,7 @@ pub fn compare(sides: &[Side; 2], question: &Question) -> Comparison {
         mismatches,
         left_out,
         missing,
+        without_ratio,
         warm_ups: sound.each_ref().map(|side| side.iter().filter_map(|run| run.warm_up).collect()),
     }
 }
@@ -225,16 +239,15 @@ fn compared(figure: Figure, sides: &[Vec<&Observation>; 2], margin: f64) -> Opti
         judgement: Judgement::Same,
         runs_needed: None,
     };
-    compared.judge(margin);
+    compared.judge(margin, 1);
     Some(compared)
 }
 
 /// Judges the figures beside the primary one again, each as one of so many.
 fn correct(others: &mut [Compared], margin: f64) {
     let p: Vec<f64> = others.iter().map(|other| other.effect.p.unwrap_or(1.0)).collect();
-    for (other, adjusted) in others.iter_mut().zip(holm(&p)) {
-        other.adjusted_p = other.effect.p.map(|_| adjusted);
-        other.judge(margin);
+    for (other, corrected) in others.iter_mut().zip(holm(&p)) {
+        other.correct(corrected, margin);
     }
 }
 
@@ -247,7 +260,14 @@ impl Compared {
         }
     }
 
-    fn judge(&mut self, margin: f64) {
+    /// Judges it as one of several that are compared.
+    fn correct(&mut self, corrected: Corrected, margin: f64) {
+        self.adjusted_p = self.effect.p.map(|_| corrected.p);
+        self.judge(margin, corrected.of);
+    }
+
+    /// Judges it, `of` being how many comparisons it counts as one of.
+    fn judge(&mut self, margin: f64, of: usize) {
         let margin = self.margin(margin);
         let even = |value| self.figure.scale.even(value);
         let change = even(self.effect.estimate);
@@ -267,8 +287,12 @@ impl Compared {
         let is_open = self.judgement == Judgement::Inconclusive;
         self.runs_needed = self.effect.spread.filter(|_| is_open).and_then(|spread| {
             // A change beyond the margin is to be told from none, one inside it from one that matters.
-            let within = if change.abs() > margin { change.abs() } else { margin - change.abs() };
-            runs_needed(spread, within).map(|runs| runs.max(RUNS_AT_LEAST))
+            let beyond = change.abs() - margin;
+            let decision = match beyond > 0.0 {
+                true => Decision::Different { change: change.abs(), beyond, level: SIGNIFICANT / of as f64 },
+                false => Decision::Same { inside: -beyond },
+            };
+            runs_needed(spread, decision).map(|runs| runs.max(RUNS_AT_LEAST))
         });
     }
 }

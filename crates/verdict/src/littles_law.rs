@@ -1,9 +1,15 @@
-//! Little's law as a check of a run's own books: N = X · R. In a closed run N users are active, X sessions end a second
-//! and each took R: whatever the target does, these three agree while the population stays the same. Where they do not,
-//! events were lost or are counted wrong, and no figure of the run is to be trusted before that is known.
+//! Little's law as a check of a run's own books: N = X · R. Where N users are active, X sessions end a second and each
+//! takes R, these three agree, whatever the target does. Where they do not, events were lost or are counted wrong, and
+//! no figure of the run is to be trusted before that is known.
 //!
-//! Only closed runs are judged: their population is a fact of the plan. Of an open run the law holds as well, but its
-//! population changes all the time, and so short of its edges nothing would be left to compare.
+//! | the run | what is held against each other | on condition that |
+//! |---|---|---|
+//! | closed: its population is a fact of the plan, or all of k6's virtual users iterate all the time | users, and sessions a second times their length, while the whole population is there | that is forty sessions long |
+//! | any other | the time that users spent, and the sum of all sessions, over the whole run | all have ended, and a session is 4 s and longer |
+//!
+//! The one decision a reader would question: users are counted once a second, so that what comes and goes in step with
+//! these looks is taken for more or less than it is, by as much as a second of each session. That second is allowed
+//! beyond the 5 % wherever the population may change between two looks; of shorter sessions nothing is said then.
 
 use crate::diagnosis::Evidence;
 use crate::series::{mean, measured, sum};
@@ -21,13 +27,29 @@ const LENGTHS: f64 = 40.0;
 const SESSIONS: f64 = 100.0;
 /// Users that fail have no length: with a larger share of them there is nothing to compare.
 const FAILED: f64 = 0.01;
+/// Between two looks at how many users are active (s).
+const LOOK_S: f64 = 1.0;
+/// Sessions that are shorter than this come and go between looks (s).
+const SHORTEST_S: f64 = 4.0;
 
 /// What does not agree; None: all does, or nobody can say.
 pub(crate) fn mismatch(timeline: &Timeline, summary: &Summary) -> Option<Evidence> {
-    summary.users.wanted?;
     let active = timeline.level("users.active");
-    let steady = steady(&active)?;
-    let users = mean(&active, steady.clone())?;
+    let population = match summary.users.wanted {
+        Some(_) => Some(active.clone()),
+        // A virtual user of k6 that always iterates is a user of a closed run.
+        None => timeline.has("vus").then(|| timeline.level("vus")),
+    };
+    match population.and_then(|population| steady(&active, &population)) {
+        Some(steady) => of_population(timeline, &active, steady),
+        None if summary.users.wanted.is_some() => None,
+        None => of_whole(timeline, summary, &active),
+    }
+}
+
+/// While all of a population is there.
+fn of_population(timeline: &Timeline, active: &[Option<f64>], steady: Range<usize>) -> Option<Evidence> {
+    let users = mean(active, steady.clone())?;
     let ended = |metric| sum(&timeline.rate(metric), steady.clone());
     let (completed, failed) = (ended("users.completed"), ended("users.failed"));
     let lengths = timeline.buckets("session.length", steady.clone());
@@ -52,11 +74,40 @@ pub(crate) fn mismatch(timeline: &Timeline, summary: &Summary) -> Option<Evidenc
     })
 }
 
-/// The seconds in which the whole population was there, without the first and the last of them.
-fn steady(active: &[Option<f64>]) -> Option<Range<usize>> {
-    let most = active.iter().flatten().copied().reduce(f64::max).filter(|most| *most > 0.0)?;
-    let is_there = |level: &Option<f64>| *level == Some(most);
-    let first = active.iter().position(is_there)?;
-    let length = active[first..].iter().take_while(|level| is_there(level)).count();
+/// Over a whole run, at whose begin and end nobody is active.
+fn of_whole(timeline: &Timeline, summary: &Summary, active: &[Option<f64>]) -> Option<Evidence> {
+    let users = &summary.users;
+    let (completed, without_length) = (users.completed as f64, (users.failed + users.stopped) as f64);
+    let lengths = timeline.whole("session.length", |_| true);
+    let length_s = lengths.mean() / 1e3;
+    let is_told = users.active == 0 && completed >= SESSIONS && without_length <= FAILED * completed;
+    if !is_told || length_s < SHORTEST_S {
+        return None;
+    }
+    let spent: f64 =
+        active.iter().zip(timeline.spans()).map(|(level, span)| level.unwrap_or(0.0) * span).sum();
+    let expected = completed * length_s;
+    ((expected - spent).abs() > (MISMATCH + LOOK_S / length_s) * spent).then(|| Evidence {
+        series: "users.active".to_owned(),
+        text: format!(
+            "users were active for {} s in all, but {} sessions of {} ms each are {} s: events were lost, or are \
+             counted wrong",
+            figure(spent),
+            figure(completed),
+            figure(1e3 * length_s),
+            figure(expected)
+        ),
+    })
+}
+
+/// The seconds in which the whole population was there and active, without the first and the last of them.
+fn steady(active: &[Option<f64>], population: &[Option<f64>]) -> Option<Range<usize>> {
+    let most = population.iter().flatten().copied().reduce(f64::max).filter(|most| *most > 0.0)?;
+    let is_there = |second: &usize| {
+        let is_all = |levels: &[Option<f64>]| levels.get(*second).copied().flatten() == Some(most);
+        is_all(active) && is_all(population)
+    };
+    let first = (0..active.len()).find(is_there)?;
+    let length = (first..active.len()).take_while(is_there).count();
     (length > 2).then(|| first + 1..first + length - 1)
 }

@@ -6,6 +6,7 @@ mod services;
 mod story;
 
 use build::Made;
+use sonagi_measure::summary::Users;
 
 /// A run that keeps up is not accused, whatever its resources look like.
 #[test]
@@ -87,7 +88,48 @@ fn users_sessions_and_their_lengths_agree_by_littles_law_or_are_doubted() {
                 or are counted wrong";
     assert_eq!(doubts.iter().map(|doubt| doubt.text.as_str()).collect::<Vec<_>>(), [said]);
     assert_eq!(closed(30.0, 10.0, Some(8)), [], "those that fail have no length");
-    assert_eq!(closed(30.0, 0.0, None), [], "an open run");
+    assert_eq!(closed(30.0, 0.0, None), [], "sessions of an open run that are too short to be seen in looks");
+}
+
+#[test]
+fn virtual_users_of_k6_that_iterate_all_the_time_are_a_population() {
+    let k6 = |completed: f64, vus: f64| {
+        let made = Made::of(20)
+            .gauge("users.active", |second| if second < 18 { 8.0 } else { 0.0 })
+            .gauge("vus", move |second| if second < 18 { vus } else { 0.0 })
+            .count("users.completed", move |_| completed)
+            .trend("session.length", |_| 200.0);
+        made.diagnosis().doubts.len()
+    };
+    assert_eq!((k6(40.0, 8.0), k6(30.0, 8.0)), (0, 1));
+    assert_eq!(k6(30.0, 20.0), 0, "some of them wait for arrivals, and sessions are short");
+}
+
+/// Ten users arrive in each of forty seconds, and stay for ten.
+#[test]
+fn of_an_open_run_the_time_of_all_users_agrees_with_all_sessions_or_is_doubted() {
+    let open = |completed: u64, length_ms: f64, change: fn(&mut Users)| {
+        let mut made = Made::of(52)
+            .gauge("users.active", |second| match second {
+                0..10 => 10.0 * f64::from(second + 1),
+                10..40 => 100.0,
+                _ => (10.0 * (49.0 - f64::from(second))).max(0.0),
+            })
+            .trend("session.length", move |_| length_ms);
+        made.summary.users.completed = completed;
+        change(&mut made.summary.users);
+        made.diagnosis().doubts
+    };
+    assert_eq!(open(400, 10_000.0, |_| {}), []);
+    assert_eq!(open(350, 10_000.0, |_| {}), [], "5 %, and a second of each session");
+    let said = "users were active for 4,000 s in all, but 300 sessions of 10,000 ms each are 3,000 s: events were lost, \
+                or are counted wrong";
+    let doubts = open(300, 10_000.0, |_| {});
+    assert_eq!(doubts.iter().map(|doubt| doubt.text.as_str()).collect::<Vec<_>>(), [said]);
+    assert_eq!(open(300, 10_000.0, |users| users.failed = 100), [], "those that fail have no length");
+    assert_eq!(open(300, 10_000.0, |users| users.stopped = 100), [], "nor those that were stopped");
+    assert_eq!(open(300, 10_000.0, |users| users.active = 100), [], "nor those that have not ended");
+    assert_eq!(open(300, 1_000.0, |_| {}), [], "sessions that come and go between two looks");
 }
 
 #[test]

@@ -23,6 +23,7 @@ pub use flags::{FLAGS, Flag, Takes, flags_to_tier};
 pub use network::{Hostnames, Hosts, LocalIps, Net, Override};
 pub use problem::{Problem, Problems};
 pub use scenario::{Executor, Scenario, Stage};
+pub use table::{OF_SEVERAL_RUNS, REPEATED};
 
 use serde_json::{Map, Value};
 use sonagi_measure::ledger::Rules;

@@ -103,8 +103,21 @@ fn one_or_more(value: &Value, reading: &mut Reading<'_>) -> Option<Value> {
     if value.is_string() { Some(Value::Array(vec![value.clone()])) } else { read::texts(value, reading) }
 }
 
+/// What YAML scripts say of several runs together.
+pub const OF_SEVERAL_RUNS: [&str; 3] = ["matrix", "repeat", "compare"];
+/// How several runs of a k6 script are made and compared.
+pub const REPEATED: &str = "make the runs of each side in turn, `sonagi run script.js --runs old`, then `--runs new`, \
+    five times and more, and compare them: `sonagi compare old -- new`";
+
 /// `options.sonagi`; unknown members are noticed and no more, as k6 does with unknown options.
 fn sonagi(value: &Value, reading: &mut Reading<'_>) -> Option<Value> {
+    for name in OF_SEVERAL_RUNS.into_iter().filter(|name| value.get(name).is_some_and(|of| !of.is_null())) {
+        // One run in place of several would be an answer to another question.
+        reading.problem_with_hint(
+            format!("{name} is a key of YAML scripts, and a k6 script is run once"),
+            REPEATED,
+        );
+    }
     members(
         &[
             ("keepConnections", read::truth),

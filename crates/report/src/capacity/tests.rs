@@ -45,6 +45,45 @@ fn found() -> Capacity {
     .advised()
 }
 
+/// The search of the manual's sample, trial by trial.
+fn documented() -> Capacity {
+    let held = |load: u64, seconds: f64, p99: f64| row(load, seconds, Outcome::Held, p99);
+    let missed = |load: u64, seconds: f64, p99: f64| row(load, seconds, Outcome::Missed, p99);
+    let trials = [
+        held(10, 6.7, 14.0),
+        held(40, 6.7, 14.0),
+        held(160, 6.7, 15.0),
+        held(640, 6.7, 22.0),
+        missed(2560, 6.7, 2100.0),
+        missed(882, 6.7, 940.0),
+        held(839, 6.7, 40.0),
+        held(839, 20.0, 41.0),
+        held(839, 20.0, 43.0),
+        held(839, 20.0, 41.0),
+        missed(882, 20.0, 950.0),
+        missed(882, 20.0, 960.0),
+    ];
+    Capacity {
+        until: "delivery.ratio >= 0.999 and delivery.latency_ms.p99 < 300".to_owned(),
+        found: Found { lower: bound(839, 3), upper: bound(882, 3), held: Some(839), missed: Some(882) },
+        trials: trials.into(),
+        recoveries: vec![Recovery { after: 2560, seconds: Some(12.0), patience_s: 60.0 }],
+        used_s: 182.0,
+        ..found()
+    }
+    .advised()
+}
+
+#[test]
+fn the_manual_shows_what_is_printed() {
+    let shown = documented().console(80, false);
+    let manual = include_str!("../../../../docs/capacity.md");
+    assert!(
+        manual.contains(&format!("```text\n{shown}```\n")),
+        "docs/capacity.md has another sample than:\n{shown}"
+    );
+}
+
 #[test]
 fn the_verdict_comes_first_then_the_curve() {
     insta::assert_snapshot!(found().console(80, false), @r"

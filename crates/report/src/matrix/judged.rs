@@ -37,7 +37,7 @@ impl Matrix {
         let all: Vec<(&Run, &Observation)> =
             self.runs.iter().zip(observed).filter_map(|(run, seen)| Some((run, seen.as_ref()?))).collect();
         let choices = match &self.compare {
-            Some(asked) => choices(asked, &all),
+            Some(asked) => self.choices(asked, observed),
             None => Vec::new(),
         };
         let drift = self.drift(&all);
@@ -55,6 +55,25 @@ impl Matrix {
         drifted(&before, last, &self.question())
     }
 
+    /// A choice for each combination of the axes beside the one that is asked for, of all values of that one: one whose
+    /// runs never began is told as well.
+    fn choices(&self, asked: &Asked, observed: &[Option<Observation>]) -> Vec<Choice> {
+        let mut parts = Parts { across: &asked.across, all: Vec::new() };
+        for combination in &self.combinations {
+            parts.group(combination);
+        }
+        for (run, seen) in self.runs.iter().zip(observed).filter(|(run, _)| !run.is_anchor) {
+            let Some(group) = parts.group(&run.combination) else { continue };
+            match seen {
+                Some(seen) => group.runs.push(seen.clone()),
+                None => group.not_run.push(run.why_not()),
+            }
+        }
+        let question = question(asked);
+        let choice = |(within, groups)| Choice { within, ..choose(&asked.across, groups, &question) };
+        parts.all.into_iter().map(choice).collect()
+    }
+
     fn question(&self) -> Question {
         self.compare.as_ref().map_or_else(|| question(&Asked::default()), question)
     }
@@ -69,23 +88,26 @@ fn question(asked: &Asked) -> Question {
     }
 }
 
-/// A choice for each combination of the axes beside the one that is asked for.
-fn choices(asked: &Asked, all: &[(&Run, &Observation)]) -> Vec<Choice> {
-    let mut parts: Vec<(Map<String, Value>, Vec<Group>)> = Vec::new();
-    for (run, seen) in all.iter().filter(|(run, _)| !run.is_anchor) {
-        let mut within = run.combination.clone();
-        let Some(value) = within.shift_remove(&asked.across) else { continue };
-        let at = parts.iter().position(|(known, _)| *known == within).unwrap_or_else(|| {
-            parts.push((within, Vec::new()));
-            parts.len() - 1
+/// The combinations of the axes beside one, each with the values of that one.
+struct Parts<'m> {
+    across: &'m str,
+    all: Vec<(Map<String, Value>, Vec<Group>)>,
+}
+
+impl Parts<'_> {
+    /// The group of a combination's value; None where it has none for the axis.
+    fn group(&mut self, combination: &Map<String, Value>) -> Option<&mut Group> {
+        let mut within = combination.clone();
+        let value = within.shift_remove(self.across)?;
+        let at = self.all.iter().position(|(known, _)| *known == within).unwrap_or_else(|| {
+            self.all.push((within, Vec::new()));
+            self.all.len() - 1
         });
-        let groups = &mut parts[at].1;
-        match groups.iter_mut().find(|group| group.value == value) {
-            Some(group) => group.runs.push((*seen).clone()),
-            None => groups.push(Group { value, runs: vec![(*seen).clone()] }),
-        }
+        let groups = &mut self.all[at].1;
+        let place = groups.iter().position(|group| group.value == value).unwrap_or_else(|| {
+            groups.push(Group { value, runs: Vec::new(), not_run: Vec::new() });
+            groups.len() - 1
+        });
+        groups.get_mut(place)
     }
-    let question = question(asked);
-    let choice = |(within, groups)| Choice { within, ..choose(&asked.across, groups, &question) };
-    parts.into_iter().map(choice).collect()
 }

@@ -1,6 +1,7 @@
 //! The rendering of runs, and the events sinks receive.
 #![allow(clippy::unwrap_used, missing_docs)]
 
+mod compared;
 mod console;
 mod fixture;
 mod long_run;

@@ -117,6 +117,11 @@ fn an_axis_is_compared_within_each_combination_of_the_others() {
         let users = if at % 2 == 0 { 100 } else { 1000 };
         run.combination.insert("users".into(), json!(users));
     }
+    let of_users = |users: u64| {
+        [2, 10, 50]
+            .map(|pool| combination(pool).into_iter().chain([("users".to_owned(), json!(users))]).collect())
+    };
+    matrix.combinations = [100, 1000].into_iter().flat_map(of_users).collect();
     let observed: Vec<Option<Observation>> = matrix.runs.iter().map(observed).collect();
     matrix.judge(&observed);
     let within: Vec<&Value> = matrix.answer.choices.iter().map(|choice| &choice.within["users"]).collect();
@@ -200,4 +205,55 @@ fn a_machine_is_busy_when_others_use_a_fifth_of_it() {
     assert_eq!(print(0.45, 0.0).trouble().as_deref(), Some("others use 45 % of this machine"));
     assert!(print(0.0, 0.05).trouble().unwrap().contains("5 % of its time to other guests"));
     assert_eq!(Fingerprint::default().trouble(), None);
+}
+
+/// What is shown of the pools when these runs are others.
+fn shown_with(change: impl Fn(&mut Run)) -> String {
+    let mut matrix = pools();
+    matrix.runs.iter_mut().for_each(change);
+    let observed: Vec<Option<Observation>> = matrix.runs.iter().map(observed).collect();
+    matrix.judge(&observed);
+    matrix.console(100, false)
+}
+
+#[test]
+fn a_value_whose_runs_never_start_is_told_as_not_judged_with_why() {
+    let shown = shown_with(|run| {
+        if run.combination == combination(2) {
+            (run.summary, run.error) = (None, Some("error: port 3000 is in use\nhint: …".into()));
+        }
+    });
+    assert!(shown.contains("pool 2 is not judged"), "{shown}");
+    assert!(shown.contains("\nnot judged  pool 2: could not run: port 3000 is in use\n"), "{shown}");
+    let row = shown.lines().filter(|line| line.starts_with("2 ")).find(|line| line.ends_with("  not run"));
+    assert!(row.is_some(), "{shown}");
+}
+
+#[test]
+fn a_figure_that_is_zero_or_missing_in_a_run_is_told_as_that() {
+    let in_round_one = |p99: Option<f64>| {
+        shown_with(|run| {
+            let delivery = run.summary.as_mut().and_then(|summary| summary.delivery.as_mut());
+            if let (true, Some(delivery)) =
+                (run.combination == combination(2) && run.round == Some(1), delivery)
+            {
+                match p99 {
+                    Some(p99) => delivery.latency_ms.p99 = p99,
+                    None => run.summary.as_mut().unwrap().delivery = None,
+                }
+            }
+        })
+    };
+    let zero = in_round_one(Some(0.0));
+    assert!(
+        zero.contains("\nnot judged  pool 2: delivery.latency_ms.p99 is 0 in a run, and 0 has no ratio\n"),
+        "{zero}"
+    );
+    assert!(zero.contains("  0: no ratio\n") && !zero.contains("no run"), "{zero}");
+    let lacking = in_round_one(None);
+    assert!(lacking.contains("pool 2 is 8.6"), "{lacking}");
+    assert!(
+        lacking.contains("\nmissing     pool 2: 1 of 5 runs lack the figure; the others are judged\n"),
+        "{lacking}"
+    );
 }

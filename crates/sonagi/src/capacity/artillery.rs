@@ -7,7 +7,7 @@ use crate::runs::{self, RunSession};
 use crate::watched_service::WatchedService;
 use serde_json::{Value, json};
 use sonagi_artillery::schedule::{Load, Shape};
-use sonagi_artillery::{Loaded, Overrides, Problem, Problems, names, nearest};
+use sonagi_artillery::{Experiment, Loaded, Overrides, Problem, Problems, names, nearest};
 use sonagi_measure::thresholds::Threshold;
 use std::path::{Path, PathBuf};
 
@@ -20,6 +20,8 @@ pub(crate) struct Varying {
     is_axis: bool,
     /// The script's only phase, if it can be made as long as a trial; None: the script says how long one is.
     phase: Option<Lengthened>,
+    /// Whether the script asks for several runs, or to compare them.
+    is_experiment: bool,
 }
 
 /// A phase that can be of any length.
@@ -55,7 +57,13 @@ impl Varying {
             return Err(Problems(problems));
         }
         let phase = loaded.first().and_then(|run| lengthened(&run.plan.load));
-        Ok(Varying { path: path.to_owned(), overrides, varied, is_axis, phase })
+        let is_experiment = loaded.first().is_some_and(|run| run.experiment != Experiment::default());
+        Ok(Varying { path: path.to_owned(), overrides, varied, is_axis, phase, is_experiment })
+    }
+
+    /// Whether the script asks for several runs, or to compare them, which a search does in its own way.
+    pub(crate) fn is_experiment(&self) -> bool {
+        self.is_experiment
     }
 
     /// Whether trials are as long as the script says.

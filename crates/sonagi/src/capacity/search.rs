@@ -7,7 +7,7 @@ use super::trials::{TrialRun, Trials, Varied};
 use crate::error::Error;
 use crate::terminal::Terminal;
 use sonagi_measure::thresholds::Threshold;
-use sonagi_report::capacity::TrialRow;
+use sonagi_report::capacity::{TrialRow, time};
 use sonagi_report::figures::figure;
 use sonagi_verdict::capacity::{End, Goal, Need, Outcome, Search, Step, needs};
 use std::time::{Duration, Instant};
@@ -160,7 +160,7 @@ impl Searching<'_> {
         };
         if let (Some(seconds), false) = (recovery.seconds.filter(|seconds| *seconds >= 1.0), self.asked.quiet)
         {
-            self.terminal.say(&format!("recovery    {seconds:.0} s"));
+            self.terminal.say(&format!("recovery    {}", time(seconds)));
         }
         self.record.capacity.recoveries.push(recovery);
         Ok(end.map(|end| (end, None)))
@@ -183,8 +183,8 @@ impl Searching<'_> {
             Outcome::Held => String::new(),
             _ => format!(" · {}", row.evidence),
         };
-        let seconds = figure(trial.seconds);
-        self.terminal.say(&format!("trial {number:<5} {load} for {seconds} s: {word}{p99}{evidence}"));
+        let length = time(trial.seconds);
+        self.terminal.say(&format!("trial {number:<5} {load} for {length}: {word}{p99}{evidence}"));
     }
 
     fn too_few(&self, run: &TrialRun, Need { figure, counted, events }: &Need) -> String {
@@ -199,9 +199,11 @@ impl Searching<'_> {
         let load = self.record.capacity.load(load);
         let figures: Vec<&str> = self.needs.iter().map(|need| need.figure.as_str()).collect();
         format!(
-            "a trial at {load} would need {seconds:.0} s for enough events to assert {}; {LONGEST_S} s are the \
-             longest\nhint: raise --from, or make --until less strict",
-            figures.join(" and ")
+            "a trial at {load} would need {} for enough events to assert {}; {} is the longest\nhint: raise --from, or \
+             make --until less strict",
+            time(seconds),
+            figures.join(" and "),
+            time(LONGEST_S),
         )
     }
 }

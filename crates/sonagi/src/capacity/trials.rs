@@ -1,18 +1,27 @@
 //! A trial: a run at one load, and what it says of the target.
 
 use crate::error::Error;
+use sonagi_measure::folder::Reader;
 use sonagi_measure::histogram::Quantiles;
+use sonagi_measure::recorder::Counter;
 use sonagi_measure::summary::{Cause, Health, Summary};
+use sonagi_measure::totals::Snapshot;
 use sonagi_report::capacity::TrialRow;
 use sonagi_verdict::capacity::{Outcome, Trial};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A generator that begins planned things within this many milliseconds is in time.
 const IN_TIME_MS: f64 = 10.0;
 /// The share of planned arrivals that may be left out.
 const LEFT_OUT: f64 = 0.01;
+
+/// A rate is told by no fewer seconds.
+const STEADY_S: f64 = 2.5;
+/// The last second of the load may end so much behind it.
+const SECONDS_MAY_BE_LATE_S: f64 = 0.5;
 
 /// What is varied.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +52,28 @@ impl fmt::Display for Varied {
             Varied::Variable(name) => name,
         })
     }
+}
+
+/// A second of a trial.
+#[derive(Clone, Copy, Debug)]
+struct Done {
+    /// When it ended, from the load's begin on.
+    end_s: f64,
+    /// Its length.
+    seconds: f64,
+    /// How much was done in it.
+    did: u64,
+}
+
+/// What was done in a second, from the second behind the first in which anything was to the end of the load. Before it
+/// nothing can have ended yet, and behind it the run waits for late messages: neither is work of the target's. None: so
+/// few seconds tell nothing.
+fn steady(seconds: impl Iterator<Item = Done>, load_s: f64) -> Option<f64> {
+    let of_load = seconds.take_while(|second| second.end_s < load_s + SECONDS_MAY_BE_LATE_S);
+    let behind = of_load.skip_while(|second| second.did == 0).skip(1);
+    let (did, seconds) =
+        behind.fold((0, 0.0), |(did, seconds), second| (did + second.did, seconds + second.seconds));
+    (seconds >= STEADY_S).then(|| did as f64 / seconds)
 }
 
 /// Carries out trials of a script.
@@ -109,20 +140,34 @@ impl TrialRun {
             .or_else(|| of("iteration_duration"))
     }
 
-    /// What the target did in a second: of a rate, users that came to their end; else operations.
-    fn achieved_per_s(&self, varied: &Varied) -> Option<f64> {
+    /// What the target did in a second while the load lasted: of a rate, users that came to their end; else operations.
+    /// A trial in which it did nothing at all achieved 0.
+    fn achieved_per_s(&self, varied: &Varied, load_s: f64) -> Option<f64> {
         let summary = &self.summary;
         let did = match varied {
             Varied::Rate => summary.users.completed,
             _ => summary.operations.iter().map(|operation| operation.count - operation.failed).sum(),
         };
-        (did > 0 && summary.duration_s > 0.0).then(|| did as f64 / summary.duration_s)
+        let whole = (summary.duration_s > 0.0).then(|| did as f64 / summary.duration_s);
+        self.seconds(varied).and_then(|seconds| steady(seconds, load_s)).or(whole)
+    }
+
+    /// Its seconds, from its folder.
+    fn seconds(&self, varied: &Varied) -> Option<impl Iterator<Item = Done> + use<>> {
+        let of_users = *varied == Varied::Rate;
+        let done = move |second: Snapshot| {
+            let operations = second.operations.iter().map(|operation| operation.count() - operation.failed);
+            let did = if of_users { second.counters[Counter::UsersCompleted] } else { operations.sum() };
+            Done { end_s: second.at.0 as f64 / 1e9, seconds: second.interval_ns as f64 / 1e9, did }
+        };
+        let reader = Reader::open(self.folder.as_deref()?).ok()?;
+        Some(reader.seconds(&Arc::default()).map(done))
     }
 
     /// It as a row of the record; whether it is of full length is for the search to say.
     pub(crate) fn row(&self, varied: &Varied, load: u64, seconds: f64) -> TrialRow {
         let outcome = self.outcome();
-        let achieved_per_s = self.achieved_per_s(varied);
+        let achieved_per_s = self.achieved_per_s(varied, seconds);
         let achieved = achieved_per_s.filter(|_| *varied == Varied::Rate);
         let latency = self.latency();
         let evidence = match outcome {
@@ -150,5 +195,42 @@ impl TrialRun {
             let left_out = users.missed + users.skipped;
             format!("{left_out} of {} planned arrivals could not be started", users.planned)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sonagi_measure::ledger::Rules;
+    use sonagi_measure::metrics::MetricStore;
+    use sonagi_measure::totals::{Header, Totals};
+
+    /// Seconds of which each did this much.
+    fn seconds(did: &[u64]) -> impl Iterator<Item = Done> {
+        did.iter().enumerate().map(|(at, did)| Done { end_s: at as f64 + 1.0, seconds: 1.0, did: *did })
+    }
+
+    #[test]
+    fn a_rate_is_what_was_done_while_the_load_lasted_and_not_in_the_drain() {
+        // Sessions of two seconds, at 100 a second for six; then one second of waiting for late messages.
+        assert_eq!(steady(seconds(&[0, 40, 100, 100, 100, 100, 100, 60, 0]), 6.0), Some(100.0));
+        // A target that works its queue off behind the load does no more in a second for it.
+        assert_eq!(steady(seconds(&[50, 50, 50, 50, 50, 50, 50, 50]), 5.0), Some(50.0));
+    }
+
+    #[test]
+    fn a_trial_in_which_nothing_came_to_its_end_achieved_nothing() {
+        let mut summary = Totals::new(&Header::default(), Rules::default(), MetricStore::default()).summary();
+        summary.duration_s = 8.0;
+        let (evidence, figures) = (String::new(), BTreeMap::new());
+        let run = TrialRun { summary, held: false, evidence, figures, folder: None };
+        let row = run.row(&Varied::Rate, 100, 8.0);
+        assert_eq!((row.achieved_per_s, row.trial.achieved), (Some(0.0), Some(0.0)));
+    }
+
+    #[test]
+    fn too_few_seconds_tell_no_rate() {
+        assert_eq!(steady(seconds(&[0, 0, 0, 40, 100]), 5.0), None);
+        assert_eq!(steady(seconds(&[]), 5.0), None);
     }
 }

@@ -11,6 +11,7 @@ use crate::runs::{self, RunSession};
 use crate::target_watch::{self, WatchWish};
 use crate::terminal::Terminal;
 use crate::{k6, load, values};
+use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use sonagi_artillery::Overrides;
 use sonagi_measure::summary::FailOnStatus;
@@ -111,7 +112,7 @@ fn conduct() -> [Arg; 6] {
         Arg::new("fresh")
             .long("fresh")
             .action(ArgAction::SetTrue)
-            .help("Start the service of `serve:` anew for each trial; default: once for all"),
+            .help("Start the service of `serve:` or `launch` anew for each trial; default: once for all"),
         Arg::new("quiet").short('q').long("quiet").action(ArgAction::SetTrue).help("Print no progress"),
         Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print one JSON document"),
         Arg::new("runs")
@@ -285,12 +286,44 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
             let hint = error.hint.as_ref().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
             format!("error: --until: {}{hint}", error.what)
         }));
+        problems.extend(of_yaml(matches));
         let mut trials = K6Trials::start(of_k6(matches, &flags, &until)?, problems, terminal)?;
-        searched(&mut trials, &flags, until, terminal)?
+        let record = searched(&mut trials, &flags, until, terminal);
+        trials.end();
+        record?
     } else {
         of_artillery(matches, &flags, problems, terminal)?
     };
     shown(record, matches, terminal)
+}
+
+/// Flags that change YAML scripts: of a k6 script they would change nothing, and the answer would be to another
+/// question.
+const OF_YAML: [&str; 11] = [
+    "environment",
+    "config",
+    "input",
+    "target",
+    "variables",
+    "overrides",
+    "payload",
+    "dotenv",
+    "insecure",
+    "solo",
+    "matrix",
+];
+
+/// A problem for each of these that was given.
+fn of_yaml(matches: &ArgMatches) -> Vec<String> {
+    let is_given = |flag: &&str| matches.value_source(flag) == Some(ValueSource::CommandLine);
+    let problem = |flag: &str| {
+        let hint = match flag {
+            "insecure" => "options.insecureSkipTLSVerify",
+            _ => "--env NAME=VALUE sets a variable of __ENV, which the script may read",
+        };
+        format!("error: --{flag}: it changes YAML scripts, and nothing of a k6 script\nhint: {hint}")
+    };
+    OF_YAML.into_iter().filter(is_given).map(problem).collect()
 }
 
 fn of_k6(matches: &ArgMatches, flags: &Flags, until: &Threshold) -> Result<K6Asked, Error> {
@@ -309,6 +342,7 @@ fn of_k6(matches: &ArgMatches, flags: &Flags, until: &Threshold) -> Result<K6Ask
         scenario: matches.get_one::<String>("scenario-name").cloned(),
         shards: flags.shards,
         watch: flags.watch.clone(),
+        fresh: flags.fresh,
     })
 }
 
@@ -339,6 +373,11 @@ fn of_artillery(
         terminal.say(
             "notice: the script's phases say how long a trial is: --trial only says how many count (a script with one \
              phase of `arrivalRate` or `users` leaves it to us)",
+        );
+    }
+    if varying.is_experiment() && !flags.quiet {
+        terminal.say(
+            "notice: the script's `repeat` and `compare` are not looked at: a search repeats its trials itself",
         );
     }
     let options = flags.run_options();
@@ -392,6 +431,8 @@ fn shown(record: Record, matches: &ArgMatches, terminal: &Terminal) -> Result<Ex
     Ok(exit(capacity.end))
 }
 
+/// What the end of a search means to a pipeline. "At least N, generator-limited" is no answer to the question: how much
+/// the target holds is not known.
 fn exit(end: Option<End>) -> Exit {
     match end {
         Some(End::Bracket | End::AtLeast) => Exit::Pass,
@@ -420,6 +461,26 @@ mod tests {
         for bad in ["0%", "-5%", "60%", "wide"] {
             assert!(width(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn an_end_without_an_answer_is_none_to_a_pipeline() {
+        let codes = |ends: &[End]| ends.iter().map(|end| exit(Some(*end))).collect::<Vec<_>>();
+        assert_eq!(codes(&[End::Bracket, End::AtLeast]), [Exit::Pass; 2]);
+        assert_eq!(codes(&[End::Below, End::NotRecovered]), [Exit::Fail; 2]);
+        assert_eq!(codes(&[End::Generator, End::Budget, End::TooFewEvents]), [Exit::Invalid; 3]);
+        assert_eq!(exit(None), Exit::Invalid);
+    }
+
+    #[test]
+    fn flags_that_change_nothing_of_a_k6_script_are_told() {
+        let line = "capacity a.js --until x -t http://127.0.0.1:1 --solo -k --env A=1 --matrix a=1";
+        let matches = define().try_get_matches_from(line.split(' ')).unwrap();
+        let problems = of_yaml(&matches);
+        let flags: Vec<&str> = problems.iter().filter_map(|problem| problem.split(": ").nth(1)).collect();
+        assert_eq!(flags, ["--target", "--insecure", "--solo", "--matrix"]);
+        let plain = define().try_get_matches_from("capacity a.js --until x --fresh".split(' ')).unwrap();
+        assert!(of_yaml(&plain).is_empty());
     }
 
     #[test]

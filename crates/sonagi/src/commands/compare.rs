@@ -1,12 +1,13 @@
 //! `sonagi compare`: which of two sides of runs is better, by how much, and how sure that is.
 
 use crate::baseline::Baseline;
-use crate::compared_runs;
+use crate::compared_runs::{self, Recent};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::terminal::Terminal;
 use crate::warm_up::WarmUpWish;
 use clap::{Arg, ArgAction, ArgMatches, Command, builder::PossibleValuesParser, value_parser};
+use sonagi_measure::totals::Header;
 use sonagi_verdict::compare::{self, Comparison, Judgement, Observation, Question, Side};
 use std::path::{Path, PathBuf};
 
@@ -48,7 +49,10 @@ fn sides() -> [Arg; 4] {
             .long("baseline")
             .value_name("NAME")
             .conflicts_with("b")
-            .help("Side A is a baseline that was saved; without RUN, side B is what ran in `runs` since"),
+            .help(
+                "Side A is a baseline that was saved; without RUN, side B is what ran of its script in `runs` since \
+                 (the newest 100 runs)",
+            ),
         Arg::new("save-baseline")
             .long("save-baseline")
             .value_name("NAME")
@@ -63,7 +67,8 @@ fn sides() -> [Arg; 4] {
 fn question() -> [Arg; 5] {
     [
         Arg::new("primary").long("primary").value_name("FIGURE").help(
-            "The figure that decides, by its name in thresholds; default: p99 of deliveries, or of responses",
+            "The figure that decides, by its name in thresholds; default: p99 of deliveries, or of the responses of \
+             the kind with most operations",
         ),
         Arg::new("metric")
             .long("metric")
@@ -120,7 +125,7 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
         return save(name, &compared_runs::all(&named("a"), cut)?, terminal);
     }
     let sides = match matches.get_one::<String>("baseline") {
-        Some(name) => against(&Baseline::read(name)?, &named("a"), cut)?,
+        Some(name) => against(&Baseline::read(name)?, &named("a"), cut, terminal)?,
         None => two(&named("a"), &named("b"), cut)?,
     };
     let comparison = compare::compare(&sides, &asked(matches));
@@ -174,15 +179,27 @@ fn two(a: &[PathBuf], b: &[PathBuf], cut: WarmUpWish) -> Result<[Side; 2], Error
 }
 
 /// The runs named, or what ran since, against a baseline.
-fn against(baseline: &Baseline, named: &[PathBuf], cut: WarmUpWish) -> Result<[Side; 2], Error> {
-    let runs = if named.is_empty() { since(baseline, cut)? } else { compared_runs::all(named, cut)? };
+fn against(
+    baseline: &Baseline,
+    named: &[PathBuf],
+    cut: WarmUpWish,
+    terminal: &Terminal,
+) -> Result<[Side; 2], Error> {
+    let runs = match named.is_empty() {
+        true => since(baseline, cut, terminal)?,
+        false => compared_runs::all(named, cut)?,
+    };
     Ok([side("baseline", baseline.runs.clone()), side("now", runs)])
 }
 
-fn since(baseline: &Baseline, cut: WarmUpWish) -> Result<Vec<Observation>, Error> {
+/// The runs of the baseline's script that were begun since, and which these are.
+fn since(baseline: &Baseline, cut: WarmUpWish, terminal: &Terminal) -> Result<Vec<Observation>, Error> {
     let newest = baseline.runs.iter().map(|run| run.started.as_str()).max().unwrap_or_default();
-    let mut runs = compared_runs::all(&[Path::new(RUNS).to_owned()], cut)?;
-    runs.retain(|run| run.started.as_str() > newest && baseline.has_script_of(run));
+    let is_wanted = |run: &Header| run.started.as_str() > newest && baseline.has_script_of(run);
+    let Recent { runs, older } = compared_runs::recent(Path::new(RUNS), &is_wanted, cut)?;
+    let count = sonagi_report::figures::counted(runs.len() as u64, "run");
+    let of = if older > 0 { format!("the newest {count} of {}", older + runs.len()) } else { count };
+    terminal.say(&format!("notice: side B is {of} of this script begun in {RUNS} since {newest}"));
     if runs.is_empty() {
         let what = format!("no run of the baseline's script was begun in {RUNS} since {newest}");
         return Err(Error::could_not(format_args!("{what}\nhint: name the runs: --baseline NAME RUN…")));

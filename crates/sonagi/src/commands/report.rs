@@ -8,7 +8,7 @@ use crate::output::{self, Vocabulary};
 use crate::page;
 use crate::recorded::{of_report, open, unread};
 use crate::terminal::Terminal;
-use crate::{capacity_folder, matrix_folder};
+use crate::{capacity_folder, languages, matrix_folder};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::Value;
 use sonagi_artillery::names;
@@ -16,7 +16,7 @@ use sonagi_artillery::report::Periods;
 use sonagi_k6::summary::Recorded;
 use sonagi_measure::folder::{self, RUN};
 use sonagi_measure::summary::Summary;
-use sonagi_report::console::CUT_OFF;
+use sonagi_report::console::{self, CUT_OFF};
 use sonagi_report::figures::counted;
 use sonagi_report::{Capacity, Matrix};
 use std::io::BufWriter;
@@ -109,6 +109,9 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
         terminal.print(&sonagi_report::json::summary(&summary))?;
     } else if let Some(recorded) = own.filter(|_| !matches.contains_id("summary")) {
         print_own(&recorded, terminal)?;
+    } else if !is_file && languages::is_watch(open(folder)?.header()) {
+        let watched = languages::unjudged(summary);
+        terminal.print(&console::watched(&watched, terminal.columns, terminal.colour))?;
     } else {
         Vocabulary::of(matches).print(&summary, terminal)?;
     }
@@ -211,6 +214,9 @@ fn verdict(run: &Path) -> String {
     }
     if run.join(capacity_folder::DOCUMENT).is_file() {
         return "capacity".to_owned();
+    }
+    if folder::header(run).is_ok_and(|header| languages::is_watch(&header)) {
+        return console::WATCHED.to_owned();
     }
     let text = std::fs::read(run.join(RUN)).unwrap_or_default();
     let document: Value = serde_json::from_slice(&text).unwrap_or_default();

@@ -30,7 +30,7 @@ use service::TestService;
 use sonagi_engine::{Level, LogLine, RunEvent};
 use sonagi_k6::Secrets;
 use sonagi_k6::executor::{Abort, Reason};
-use sonagi_k6::options::{Tiers, environment};
+use sonagi_k6::options::{OF_SEVERAL_RUNS, REPEATED, Tiers, environment};
 use sonagi_k6::output::Wanted;
 use sonagi_k6::run::{AS_JSON, Asked, End, Ended, Exit, Watching, load};
 use sonagi_watch::probes::Target;
@@ -62,7 +62,9 @@ pub(crate) fn main(arguments: &[OsString], terminal: &Terminal) -> u8 {
         Ok(matches) => matches,
         Err(answer) if answer.use_stderr() => {
             terminal.say(answer.render().to_string().trim_end());
-            if answer.kind() == ErrorKind::UnknownArgument {
+            if let Some(flag) = of_several_runs(arguments) {
+                terminal.say(&format!("\nhint: {flag} is a flag of YAML scripts; {REPEATED}"));
+            } else if answer.kind() == ErrorKind::UnknownArgument {
                 terminal.say(&format!(
                     "\nhint: these are k6's flags, because the script's name has the ending of a k6 script; {AS_JSON}"
                 ));
@@ -97,6 +99,13 @@ pub(crate) fn main(arguments: &[OsString], terminal: &Terminal) -> u8 {
         log.line(&LogLine::new(Level::Warn, text));
     }
     run(asked, &given, log, terminal)
+}
+
+/// The first flag that asks for several runs, which only YAML scripts have.
+fn of_several_runs(arguments: &[OsString]) -> Option<String> {
+    let names = arguments.iter().filter_map(|argument| argument.to_str()?.strip_prefix("--"));
+    let name = names.filter_map(|name| name.split('=').next()).find(|name| OF_SEVERAL_RUNS.contains(name))?;
+    Some(format!("--{name}"))
 }
 
 fn refused(log: &mut TestLog, exit: Exit, why: &str) -> u8 {

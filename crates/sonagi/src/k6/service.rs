@@ -4,7 +4,7 @@
 //! front of the service, connections to that port are led through it, as the option `hosts` would.
 
 use crate::error::Error;
-use crate::launch::Wish;
+use crate::launch::{self, Wish};
 use crate::signals::StopRequests;
 use crate::watched_service::WatchedService;
 use serde_json::Value;
@@ -38,22 +38,15 @@ impl TestService {
     /// Starts the service that the test wants and waits until it is ready. `folder` is the test's run folder.
     pub(super) fn start(
         &mut self,
-        mut test: Test,
+        test: Test,
         script: &Path,
         folder: Option<&Path>,
         stop_requests: &StopRequests,
     ) -> Result<Test, Ended> {
-        let Some(said) = test.options().sonagi.launch.clone() else { return Ok(test) };
-        let wish = Wish::without_target(said, script);
+        let Some(wish) = wish(&test, script).map_err(|error| not_run(&error))? else { return Ok(test) };
         let mut watched =
             WatchedService::launch(&wish, &|| stop_requests.to_stop()).map_err(|error| not_run(&error))?;
-        if let Some((port, proxy)) = watched.proxy()
-            && !test.lead(&HOSTS, port, proxy)
-        {
-            return Err(not_run(&Error::could_not(
-                "the network in front of the service cannot be put there",
-            )));
-        }
+        let test = led(test, &watched)?;
         if let Some(folder) = folder {
             watched.log_in(folder);
         }
@@ -93,6 +86,26 @@ impl TestService {
     pub(super) fn summary(&self) -> Option<&Summary> {
         self.summary.as_ref()
     }
+}
+
+/// The service that the options of a test ask for.
+///
+/// # Errors
+/// The mistakes in what they say.
+pub(super) fn wish(test: &Test, script: &Path) -> Result<Option<Wish>, Error> {
+    let said = test.options().sonagi.launch.as_ref();
+    let wish = said.map(|said| Wish::of(said, None, script)).transpose();
+    wish.map_err(|mistakes| Error::Problems(launch::told(&mistakes)))
+}
+
+/// The test with its connections led through the network in front of its service, if there is one.
+pub(super) fn led(mut test: Test, watched: &WatchedService) -> Result<Test, Ended> {
+    if let Some((port, proxy)) = watched.proxy()
+        && !test.lead(&HOSTS, port, proxy)
+    {
+        return Err(not_run(&Error::could_not("the network in front of the service cannot be put there")));
+    }
+    Ok(test)
 }
 
 /// A test that was not run.

@@ -3,6 +3,7 @@
 //!
 //! The script's own thresholds are left out: a trial is judged by the one expression, and must not be ended by another.
 
+use super::service::{self, TestService};
 use crate::capacity::{TrialRun, Trials, Varied};
 use crate::error::Error;
 use crate::invocation;
@@ -11,6 +12,7 @@ use crate::runs;
 use crate::signals::{self, StopRequests};
 use crate::target_watch::{TargetWatch, WatchWish, Whereabouts};
 use crate::terminal::Terminal;
+use crate::watched_service::WatchedService;
 use serde_json::{Map, Value, json};
 use sonagi_artillery::nearest;
 use sonagi_engine::RunEvent;
@@ -56,6 +58,8 @@ pub(crate) struct K6Asked {
     pub(crate) scenario: Option<String>,
     pub(crate) shards: Option<usize>,
     pub(crate) watch: WatchWish,
+    /// Whether each trial starts the script's service anew.
+    pub(crate) fresh: bool,
 }
 
 /// The abort of the trial under way: signals ask it.
@@ -70,6 +74,8 @@ pub(crate) struct K6Trials {
     under_way: UnderWay,
     stop_requests: StopRequests,
     terminal: Terminal,
+    /// The service that all trials go against, if the script has one that is not started anew for each.
+    service: Option<WatchedService>,
 }
 
 impl K6Trials {
@@ -99,11 +105,10 @@ impl K6Trials {
         let test = load(request, &Arc::default(), &mut |_| {});
         let test = test.map_err(|ended| why(&ended, &asked.script))?;
         found.extend(unknown(&asked.until, &test));
-        if test.options().sonagi.launch.is_some() {
-            let hint = "start the service yourself, and leave `launch` out of `options.sonagi`";
-            found.push(format!(
-                "options.sonagi.launch: a search does not start a k6 script's service\n  hint: {hint}"
-            ));
+        let wish = service::wish(&test, &path)?;
+        if asked.fresh && wish.is_none() {
+            let hint = "hint: `launch` in `options.sonagi` starts one (docs/launch.md)";
+            found.push(format!("error: --fresh: the script has no service that is started anew\n{hint}"));
         }
         let scenario = chosen(&asked, &test).map_err(|problem| found.push(problem));
         if let Varied::Variable(name) = &asked.varied
@@ -115,10 +120,44 @@ impl K6Trials {
         match scenario {
             Ok(scenario) if found.is_empty() => {
                 let terminal = *terminal;
-                Ok(K6Trials { asked, path, source, scenario, under_way, stop_requests, terminal })
+                let service = match wish.filter(|_| !asked.fresh) {
+                    Some(wish) => Some(WatchedService::launch(&wish, &|| stop_requests.to_stop())?),
+                    None => None,
+                };
+                Ok(K6Trials { asked, path, source, scenario, under_way, stop_requests, terminal, service })
             }
             _ => Err(Error::Problems(found.join("\n"))),
         }
+    }
+
+    /// Ends the service.
+    pub(crate) fn end(self) {
+        let Some(service) = self.service else { return };
+        let (_, troubles) = service.end(&|| self.stop_requests.to_stop_at_once());
+        troubles.iter().for_each(|trouble| self.terminal.say(&trouble.to_string()));
+    }
+
+    /// Carries a test out against the service of all trials, or against one of its own.
+    fn carried_out(
+        &self,
+        test: Test,
+        folder: Option<&Path>,
+        abort: &Arc<Abort>,
+        on: &mut dyn FnMut(RunEvent<'_>),
+    ) -> Ended {
+        let mut own = TestService::default();
+        let test = match &self.service {
+            Some(service) => service::led(test, service),
+            None => own.start(test, &self.path, folder, &self.stop_requests),
+        };
+        let mut ended = match test {
+            Ok(test) => test.run(abort, on),
+            Err(ended) => return ended,
+        };
+        for trouble in own.end(&mut ended, &self.stop_requests) {
+            self.terminal.say(&format!("error: {trouble}"));
+        }
+        ended
     }
 
     /// The scenario of a trial, as k6's options write it.
@@ -175,7 +214,7 @@ fn request(
         outputs: Vec::new(),
         standard_output: || Box::new(std::io::stdout()),
         watch,
-        launch: super::service::mistakes,
+        launch: service::mistakes,
     }
 }
 
@@ -312,7 +351,7 @@ impl Trials for K6Trials {
             sinks.each(|sink| pass(sink, &event, Some(&script)), |trouble| runs::warn(&trouble, &terminal));
         };
         let ended = match load(request, &abort, &mut on) {
-            Ok(test) => test.run(&abort, &mut on),
+            Ok(test) => self.carried_out(test, path.as_deref(), &abort, &mut on),
             Err(ended) => ended,
         };
         drop(sinks);

@@ -141,8 +141,14 @@ fn a_matrix_axis_can_be_searched_and_a_range_that_ends_is_told() {
         .replace("  variables: { size: [1] }\n", "")
         .replace("scenarios:", "matrix: { size: [1, 2] }\nscenarios:");
     lab.place.write("size.yml", &script);
+    lab.place.write("size.yml", &format!("{script}repeat: 5\n"));
     let answer = lab.search(&["--vary", "size", "--from", "1", "--to", "30"]);
     assert_eq!(answer.code, Some(0), "{answer:?}");
+    assert!(
+        answer.err.contains("notice: the script's `repeat` and `compare` are not looked at"),
+        "{answer:?}"
+    );
+    assert!(answer.err.contains(" for 100 ms: held"), "{answer:?}");
     let verdict = "capacity    at least size 30: size 30 holds (confirmed 3 of 3), and the range\n            ends there\n";
     assert!(answer.out.starts_with(verdict), "{answer:?}");
     let answer = lab.search(&["--vary", "size", "--from", "100", "--to", "300", "--fresh"]);
@@ -160,8 +166,7 @@ fn the_rate_of_a_k6_script_is_searched_by_its_own_metrics() {
     );
     lab.place.write("size.js", &script);
     let sonagi = |arguments: &[&str]| {
-        let given =
-            ["capacity", "size.js", "--until", "http_req_failed.rate < 0.5", "--trial", "300ms", "--fresh"];
+        let given = ["capacity", "size.js", "--until", "http_req_failed.rate < 0.5", "--trial", "300ms"];
         lab.place.sonagi(&[&given[..], arguments].concat())
     };
     let found = sonagi(&["--vary", "SIZE", "--from", "1", "--to", "60", "--json"]);
@@ -197,6 +202,27 @@ fn everything_that_is_wrong_is_told_before_the_first_trial() {
     has_in_order(
         &told(&["--until", UNTIL, "--vary", "sise", "--from", "1", "--to", "9"]),
         &["--vary: the script has no variable or matrix axis \"sise\"\n  hint: did you mean `size`?"],
+    );
+    lab.place.write("one.js", "export default () => {};\n");
+    let given = [
+        "capacity",
+        "one.js",
+        "--until",
+        "checks.rate > 0.5",
+        "-t",
+        "http://127.0.0.1:1",
+        "--fresh",
+        "--solo",
+    ];
+    let answer = lab.place.sonagi(&given);
+    assert_eq!(answer.code, Some(2), "{answer:?}");
+    has_in_order(
+        &answer.err,
+        &[
+            "--target: it changes YAML scripts, and nothing of a k6 script\nhint: --env NAME=VALUE",
+            "--solo: it changes YAML scripts",
+            "--fresh: the script has no service that is started anew\nhint: `launch`",
+        ],
     );
     lab.place.write(
         "two.js",

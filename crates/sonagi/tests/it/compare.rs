@@ -115,6 +115,27 @@ fn a_service_that_delays_every_copy_is_worse_and_a_pipeline_learns_it_by_the_exi
 }
 
 #[test]
+fn what_ran_since_a_baseline_is_named_and_is_of_its_script_alone() {
+    let lab = Lab::new();
+    sound(&lab, "before", 5, &[]);
+    assert_eq!(lab.compare(&["--save-baseline", "main", "before"]).code, Some(0));
+    let none = lab.compare(&["--baseline", "main"]);
+    assert_eq!(none.code, Some(4), "{none:?}");
+    assert!(none.err.contains("no run of the baseline's script was begun in runs since 2"), "{none:?}");
+    std::fs::create_dir(lab.place.path().join("runs")).unwrap();
+    let copied = std::fs::read_dir(lab.place.path().join("before")).unwrap().next().unwrap().unwrap();
+    std::fs::rename(copied.path(), lab.place.path().join("runs/older")).unwrap();
+    lab.runs("runs", 2, &[]);
+    lab.place.write("room.yml", &SCRIPT.replace("count: 5", "count: 4"));
+    lab.runs("runs", 1, &[]);
+    let since = lab.compare(&["--baseline", "main"]);
+    assert!(
+        since.err.starts_with("notice: side B is 2 runs of this script begun in runs since 2"),
+        "{since:?}"
+    );
+}
+
+#[test]
 fn one_pair_is_inconclusive_and_another_script_is_not_comparable() {
     let lab = Lab::new();
     sound(&lab, "a", 1, &[]);

@@ -188,3 +188,17 @@ fn another_machine_is_watched_by_its_shell() {
     let memory = last.iter().find(|one| one["metric"] == "target.memory").expect("the service's memory");
     assert_eq!(memory["tags"]["on"], "u@there.invalid");
 }
+
+#[test]
+fn a_kept_watch_is_reported_as_watched_and_not_as_passed() {
+    let place = Place::new();
+    let service = Service::start(&place, &[]);
+    let answer = place.sonagi(&["watch", "--port", port(&service), "--runs", "runs", "--for", "2s"]);
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+    let [folder] = &place.folders()[..] else { panic!("one folder") };
+    let report = place.sonagi(&["report", folder.to_str().unwrap()]);
+    assert!(report.out.starts_with("WATCHED ") && !report.out.contains("PASS"), "{}", report.out);
+    assert!(report.out.contains("watched without a load: nothing was asked of the target"), "{}", report.out);
+    let list = place.sonagi(&["report", "runs"]);
+    assert!(list.out.starts_with("WATCHED "), "{}", list.out);
+}

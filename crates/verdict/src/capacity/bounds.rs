@@ -106,3 +106,22 @@ fn throughput<'t>(goal: &Goal, load: u64, counting: impl Iterator<Item = &'t Tri
     }
     worst
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trial_that_achieved_nothing_counts_for_the_throughput() {
+        let goal = Goal::of(10, 1000, 0.05, 20.0);
+        let trial = |achieved| Trial { load: 100, seconds: 20.0, outcome: Outcome::Missed, achieved };
+        let of = |trials: &[Trial]| throughput(&goal, 100, trials.iter());
+        assert_eq!(of(&[trial(Some(90.0)), trial(Some(0.0))]), Some(0.0));
+        assert_eq!(
+            of(&[trial(Some(90.0)), trial(Some(95.0)), trial(Some(0.0)), trial(Some(97.0))]),
+            Some(90.0)
+        );
+        // What cannot be told in the load's unit says nothing.
+        assert_eq!(of(&[trial(Some(90.0)), trial(None)]), Some(90.0));
+    }
+}

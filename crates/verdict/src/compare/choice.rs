@@ -6,8 +6,11 @@
 //! pool of 10 that is as fast as one of 50 leaves 40 connections to others. What is INCONCLUSIVE is not tied, and is
 //! named with the runs that would decide it.
 
+#[cfg(test)]
+mod tests;
+
 use super::{
-    Compared, Direction, Drift, Figure, Judgement, LeftOut, Observation, Question, RUNS_AT_LEAST, Scale,
+    Compared, Direction, Drift, Figure, Had, Judgement, LeftOut, Observation, Question, RUNS_AT_LEAST, Scale,
     chosen, compared, drift, effect, holm, interval_of_mean, mostly, sound,
 };
 use serde_json::{Map, Value};
@@ -19,6 +22,22 @@ pub struct Group {
     pub value: Value,
     /// Its runs, in their order.
     pub runs: Vec<Observation>,
+    /// Why those that could not be run were not.
+    pub not_run: Vec<String>,
+}
+
+/// Why a value is not judged.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unjudged {
+    /// No run of it was made; why the first one could not be, if any was tried.
+    NotRun(Option<String>),
+    /// None of its runs says anything of the target.
+    Unsound,
+    /// Most of its runs lack the figure.
+    Lacking,
+    /// The figure is 0 in a run, and has no ratio.
+    WithoutRatio,
 }
 
 /// A value of the axis, by its sound runs.
@@ -26,12 +45,16 @@ pub struct Group {
 pub struct Tried {
     /// The value.
     pub value: Value,
-    /// The primary figure of each of its runs.
+    /// The primary figure of each of its runs that has it.
     pub runs: Vec<f64>,
+    /// How many of its sound runs lack the figure.
+    pub lacking: usize,
     /// How many of its sound runs failed.
     pub failed: usize,
-    /// Its mean: the geometric one of ratios; None: no run of it can be used.
+    /// Its mean: the geometric one of ratios; None: it is not judged.
     pub mean: Option<f64>,
+    /// Why it is not judged, if so.
+    pub unjudged: Option<Unjudged>,
     /// The mean's 95 % interval; None with fewer than two runs.
     pub interval: Option<(f64, f64)>,
     /// It compared with the best (side A); None of the best itself.
@@ -71,14 +94,14 @@ pub struct Choice {
     pub edge: Option<Edge>,
     /// Runs that were left out.
     pub left_out: Vec<LeftOut>,
-    /// Figures that were asked for and that not every run has.
+    /// Figures that were asked for and that most runs of every value lack.
     pub missing: Vec<String>,
 }
 
 impl Tried {
     /// Whether most of its runs failed: a service that refuses at once is the fastest of all, and not the best.
     pub fn has_failed(&self) -> bool {
-        mostly(self.failed, self.runs.len())
+        mostly(self.failed, self.runs.len() + self.lacking)
     }
 
     fn is_worse(&self) -> bool {
@@ -99,24 +122,24 @@ pub fn choose(axis: &str, mut groups: Vec<Group>, question: &Question) -> Choice
         groups.sort_by(|one, other| number(&one.value).total_cmp(&number(&other.value)));
     }
     let mut left_out = Vec::new();
-    let groups: Vec<(Value, Vec<&Observation>)> =
-        groups.iter().map(|group| (group.value.clone(), sound(&group.runs, &mut left_out))).collect();
-    let all: Vec<&Observation> = groups.iter().flat_map(|(_, runs)| runs.iter().copied()).collect();
-    let sound = all.len();
-    let (figures, missing) = chosen(&[all, Vec::new()], question);
+    let sound: Vec<Vec<&Observation>> =
+        groups.iter().map(|group| sound(&group.runs, &mut left_out)).collect();
+    let (figures, missing) = chosen(&sound, Had::ByAnySide, question);
+    let figure = figures.into_iter().next();
+    let tried = |(group, runs): (&Group, &Vec<&Observation>)| tried(group, runs, figure.as_ref());
     let mut choice = Choice {
         axis: axis.to_owned(),
         margin: question.margin,
-        sound,
+        sound: sound.iter().map(Vec::len).sum(),
+        tried: groups.iter().zip(&sound).map(tried).collect(),
         left_out,
         missing,
         ..Choice::default()
     };
-    let Some(figure) = figures.into_iter().next() else { return choice };
-    choice.tried = groups.iter().map(|(value, runs)| tried(value, runs, &figure)).collect();
+    let Some(figure) = figure else { return choice };
     choice.best = best(&choice.tried, figure.direction);
     if let Some(best) = choice.best {
-        choice.compare_with(best, &groups, &figure);
+        choice.compare_with(best, &sound, &figure);
         let is_sound = !choice.tried[best].has_failed() && choice.tried[best].runs.len() >= RUNS_AT_LEAST;
         if is_numeric && is_sound {
             choice.take(best);
@@ -130,16 +153,27 @@ fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or(f64::NAN)
 }
 
-fn tried(value: &Value, runs: &[&Observation], figure: &Figure) -> Tried {
-    let failed = runs.iter().filter(|run| run.failed).count();
-    let runs: Vec<f64> = runs.iter().filter_map(|run| figure.of(run)).collect();
-    let is_placed = !runs.is_empty() && runs.iter().all(|run| figure.scale.even(*run).is_finite());
+fn tried(group: &Group, sound: &[&Observation], figure: Option<&Figure>) -> Tried {
+    let of = |run: &&Observation| figure.and_then(|figure| figure.of(run));
+    let runs: Vec<f64> = sound.iter().filter_map(of).collect();
+    let is_placed = |figure: &Figure| runs.iter().all(|run| figure.scale.even(*run).is_finite());
+    let unjudged = match figure {
+        _ if group.runs.is_empty() => Some(Unjudged::NotRun(group.not_run.first().cloned())),
+        _ if sound.is_empty() => Some(Unjudged::Unsound),
+        Some(figure) if !is_placed(figure) => Some(Unjudged::WithoutRatio),
+        // Of a few that have it nobody knows why the others do not.
+        _ if !mostly(runs.len(), sound.len()) => Some(Unjudged::Lacking),
+        _ => None,
+    };
+    let judged = figure.filter(|_| unjudged.is_none());
     Tried {
-        value: value.clone(),
-        mean: is_placed.then(|| figure.scale.mean(&runs)),
-        interval: interval_of_mean(figure.scale, &runs),
+        value: group.value.clone(),
+        mean: judged.map(|figure| figure.scale.mean(&runs)),
+        interval: judged.and_then(|figure| interval_of_mean(figure.scale, &runs)),
+        lacking: sound.len() - runs.len(),
+        failed: sound.iter().filter(|run| run.failed).count(),
+        unjudged,
         runs,
-        failed,
         against_best: None,
     }
 }
@@ -152,15 +186,16 @@ fn best(tried: &[Tried], direction: Direction) -> Option<usize> {
         Direction::HigherIsBetter => -1.0,
         Direction::Neither => return None,
     };
-    let is_hopeless = tried.iter().all(Tried::has_failed);
-    let placed = tried.iter().enumerate().filter(|(_, tried)| is_hopeless || !tried.has_failed());
+    let judged = || tried.iter().enumerate().filter(|(_, tried)| tried.mean.is_some());
+    let is_hopeless = judged().all(|(_, tried)| tried.has_failed());
+    let placed = judged().filter(|(_, tried)| is_hopeless || !tried.has_failed());
     let placed = placed.filter_map(|(at, tried)| Some((at, sign * tried.mean?)));
     placed.min_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(at, _)| at)
 }
 
 impl Choice {
     /// Compares every value with the best, as one of all pairs.
-    fn compare_with(&mut self, best: usize, groups: &[(Value, Vec<&Observation>)], figure: &Figure) {
+    fn compare_with(&mut self, best: usize, sound: &[Vec<&Observation>], figure: &Figure) {
         let placed: Vec<usize> = (0..self.tried.len()).filter(|at| self.tried[*at].mean.is_some()).collect();
         let pairs: Vec<(usize, usize)> = (placed.iter().enumerate())
             .flat_map(|(behind, one)| placed[behind + 1..].iter().map(|other| (*one, *other)))
@@ -169,18 +204,16 @@ impl Choice {
             effect(figure.scale, &self.tried[*one].runs, &self.tried[*other].runs)?.p
         };
         let p: Vec<f64> = pairs.iter().map(|pair| p(pair).unwrap_or(1.0)).collect();
-        let adjusted = holm(&p);
-        for (pair, adjusted) in pairs.into_iter().zip(adjusted) {
+        for (pair, corrected) in pairs.into_iter().zip(holm(&p)) {
             let other = match pair {
                 (one, other) if one == best => other,
                 (one, other) if other == best => one,
                 _ => continue,
             };
-            let sides = [best, other].map(|at| groups[at].1.clone());
+            let sides = [best, other].map(|at| sound[at].clone());
             self.tried[other].against_best =
                 compared(figure.clone(), &sides, self.margin).map(|mut compared| {
-                    compared.adjusted_p = compared.effect.p.map(|_| adjusted);
-                    compared.judge(self.margin);
+                    compared.correct(corrected, self.margin);
                     compared
                 });
         }
@@ -216,7 +249,7 @@ pub fn drifted(before: &[Observation], last: &Observation, question: &Question) 
         return None;
     }
     let before = sound(before, &mut Vec::new());
-    let (figures, _) = chosen(&[before.clone(), vec![last]], question);
+    let (figures, _) = chosen(&[before.clone(), vec![last]], Had::ByEverySide, question);
     let figure = figures.into_iter().next()?;
     let values: Vec<f64> = before.iter().filter_map(|run| figure.of(run)).collect();
     let drift = drift(figure.scale, &values, figure.of(last)?)?;
@@ -236,162 +269,5 @@ impl Drifted {
             Direction::HigherIsBetter => Some(change < 0.0),
             Direction::Neither => None,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::compare::tests::{normal, question};
-    use serde_json::json;
-    use std::collections::BTreeMap;
-
-    const P99: &str = "delivery.latency_ms.p99";
-
-    /// So many runs with this value, whose p99 varies around `centre`.
-    fn group(value: Value, runs: usize, centre: f64, spread: f64, random: &mut fastrand::Rng) -> Group {
-        let run = |at: usize, random: &mut fastrand::Rng| Observation {
-            name: format!("{value}-{at}"),
-            started: String::new(),
-            figures: BTreeMap::from([(P99.to_owned(), centre * (spread * normal(random)).exp())]),
-            conditions: BTreeMap::new(),
-            unsound: None,
-            failed: false,
-            warm_up: None,
-        };
-        Group { runs: (0..runs).map(|at| run(at, random)).collect(), value }
-    }
-
-    fn sweep(values: &[(u64, f64)], runs: usize, spread: f64, seed: u64) -> Choice {
-        let mut random = fastrand::Rng::with_seed(seed);
-        let group = |(value, centre): &(u64, f64)| group(json!(value), runs, *centre, spread, &mut random);
-        choose("pool", values.iter().map(group).collect(), &question())
-    }
-
-    fn word(choice: &Choice, at: usize) -> Judgement {
-        choice.tried[at].against_best.as_ref().unwrap().judgement
-    }
-
-    #[test]
-    fn the_smallest_value_that_is_the_same_as_the_best_is_taken() {
-        let choice = sweep(&[(50, 54.0), (2, 468.0), (10, 54.5)], 5, 0.01, 1);
-        let values: Vec<&Value> = choice.tried.iter().map(|tried| &tried.value).collect();
-        assert_eq!(values, [&json!(2), &json!(10), &json!(50)], "numbers in their order");
-        assert_eq!((choice.best, choice.take, choice.edge), (Some(2), Some(1), None));
-        assert_eq!((word(&choice, 0), word(&choice, 1)), (Judgement::Worse, Judgement::Same));
-        let ratio = choice.tried[0].against_best.as_ref().unwrap().effect.estimate;
-        assert!((8.3..9.1).contains(&ratio), "{ratio}");
-    }
-
-    #[test]
-    fn what_cannot_be_told_from_the_best_is_no_tie_and_has_a_number_of_runs() {
-        let open = |seed| {
-            let choice = sweep(&[(5, 54.0), (10, 54.0)], 5, 0.05, seed);
-            let other = 1 - choice.best?;
-            let compared = choice.tried[other].against_best.clone()?;
-            let is_open = compared.judgement == Judgement::Inconclusive;
-            is_open.then_some((choice.take, choice.best, compared.runs_needed))
-        };
-        let all: Vec<_> = (0..50).filter_map(open).collect();
-        assert!(all.len() > 10, "{all:?}");
-        assert!(all.iter().all(|(take, best, _)| take == best), "{all:?}");
-        let needed = all.iter().filter_map(|(.., needed)| *needed);
-        assert!(needed.clone().count() > 5 && needed.min() > Some(5), "{all:?}");
-    }
-
-    #[test]
-    fn a_best_at_the_edge_asks_for_a_wider_range_unless_the_curve_is_flat_there() {
-        let edge = |values: &[(u64, f64)]| sweep(values, 5, 0.01, 2).edge;
-        assert_eq!(edge(&[(2, 400.0), (10, 200.0), (50, 50.0)]), Some(Edge::Largest));
-        assert_eq!(edge(&[(2, 400.0), (10, 50.2), (50, 50.0)]), None);
-        assert_eq!(edge(&[(2, 50.0), (10, 200.0), (50, 400.0)]), Some(Edge::Smallest));
-        assert_eq!(edge(&[(1, 50.0), (10, 200.0), (50, 400.0)]), None);
-        assert_eq!(edge(&[(2, 50.0)]), None);
-    }
-
-    #[test]
-    fn of_two_hundred_sweeps_of_equal_values_at_most_one_in_twenty_calls_any_worse() {
-        for spread in [0.05, 0.2] {
-            let called = |seed: &u64| {
-                let choice =
-                    sweep(&[(1, 20.0), (2, 20.0), (3, 20.0), (4, 20.0), (5, 20.0)], 10, spread, *seed);
-                choice
-                    .tried
-                    .iter()
-                    .flat_map(|tried| &tried.against_best)
-                    .any(|it| it.judgement == Judgement::Worse)
-            };
-            let called = (0..200).filter(called).count();
-            assert!(called <= 10, "{called} of 200 whose runs vary by {spread}");
-        }
-    }
-
-    #[test]
-    fn values_that_are_no_numbers_have_a_best_and_nothing_is_taken() {
-        let mut random = fastrand::Rng::with_seed(1);
-        let groups = [("ws", 20.0), ("sse", 40.0)]
-            .map(|(value, centre)| group(json!(value), 5, centre, 0.01, &mut random));
-        let choice = choose("transport", groups.into(), &question());
-        assert_eq!((choice.best, choice.take, word(&choice, 1)), (Some(0), None, Judgement::Worse));
-    }
-
-    #[test]
-    fn few_runs_have_a_best_and_decide_nothing() {
-        let choice = sweep(&[(2, 468.0), (10, 54.0)], 4, 0.01, 1);
-        assert_eq!((choice.best, choice.take), (Some(1), None));
-        assert_eq!(word(&choice, 0), Judgement::Inconclusive);
-        let single = sweep(&[(2, 468.0), (10, 54.0)], 1, 0.01, 1);
-        assert_eq!((single.tried[0].interval, word(&single, 0)), (None, Judgement::Inconclusive));
-    }
-
-    #[test]
-    fn unsound_runs_are_left_out_and_a_value_without_any_other_is_not_the_best() {
-        let mut random = fastrand::Rng::with_seed(1);
-        let mut groups =
-            [(2, 10.0), (10, 54.0)].map(|(value, centre)| group(json!(value), 5, centre, 0.01, &mut random));
-        groups[0].runs.iter_mut().for_each(|run| run.unsound = Some(crate::compare::Unsound::Invalid));
-        let choice = choose("pool", groups.into(), &question());
-        assert_eq!((choice.best, choice.tried[0].mean, choice.left_out.len()), (Some(1), None, 5));
-        assert_eq!(choice.tried[0].against_best, None);
-    }
-
-    #[test]
-    fn a_figure_without_a_direction_has_no_best() {
-        let mut random = fastrand::Rng::with_seed(1);
-        let mut groups: Vec<Group> =
-            [2, 10].map(|value| group(json!(value), 5, 20.0, 0.01, &mut random)).into();
-        for run in groups.iter_mut().flat_map(|group| &mut group.runs) {
-            run.figures.insert("target.memory_bytes.max".to_owned(), 1e6);
-        }
-        let asked = Question { primary: Some("target.memory_bytes.max".to_owned()), ..question() };
-        let choice = choose("pool", groups, &asked);
-        assert!(choice.figure.is_some() && choice.best.is_none());
-    }
-
-    #[test]
-    fn a_machine_that_got_slower_is_told_by_the_first_combination_run_again() {
-        let mut random = fastrand::Rng::with_seed(1);
-        let Group { runs, .. } = group(json!(2), 6, 20.0, 0.01, &mut random);
-        let (last, before) = runs.split_last().unwrap();
-        let even = drifted(before, last, &question()).unwrap();
-        assert!(!even.drift.is_seen(), "{even:?}");
-        let mut slow = last.clone();
-        slow.figures.insert(P99.to_owned(), 26.0);
-        let slower = drifted(before, &slow, &question()).unwrap();
-        assert!(slower.drift.is_seen() && slower.is_worse() == Some(true), "{slower:?}");
-        slow.unsound = Some(crate::compare::Unsound::Invalid);
-        assert_eq!(drifted(before, &slow, &question()), None);
-    }
-
-    #[test]
-    fn a_value_whose_runs_fail_is_not_the_best_however_fast_it_refuses() {
-        let mut random = fastrand::Rng::with_seed(7);
-        let mut refuses = group(json!(2), 5, 1.0, 0.02, &mut random);
-        refuses.runs.iter_mut().for_each(|run| run.failed = true);
-        let works = group(json!(10), 5, 20.0, 0.02, &mut random);
-        let choice = choose("pool", vec![refuses.clone(), works], &question());
-        assert_eq!((choice.best, choice.take), (Some(1), Some(1)));
-        let hopeless = choose("pool", vec![refuses], &question());
-        assert_eq!((hopeless.best, hopeless.take), (Some(0), None));
     }
 }

@@ -13,6 +13,8 @@ use distrs::StudentsT;
 const TWO_SIDED: f64 = 0.975;
 /// How sure a change of the size that "could have been seen" is to be seen.
 const POWER: f64 = 0.9;
+/// How sure so many runs as are advised are to decide.
+const CHANCE: f64 = 0.8;
 /// No more runs a side than these are advised.
 pub const RUNS_AT_MOST: usize = 200;
 
@@ -157,26 +159,66 @@ pub fn drift(scale: Scale, before: &[f64], later: f64) -> Option<Drift> {
     Some(Drift { scale, estimate: scale.back(later.mean - before.mean), expected })
 }
 
-/// How many runs a side decide, where runs vary by `spread` and the even scale is to be cut `within`; None: more than
-/// [`RUNS_AT_MOST`].
-pub fn runs_needed(spread: f64, within: f64) -> Option<usize> {
+/// What more runs are to decide.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Decision {
+    /// That there is a change.
+    Different {
+        /// Its size where the scale is even.
+        change: f64,
+        /// How much of it lies beyond the margin.
+        beyond: f64,
+        /// How unlikely so large a difference between equal systems must be to be told.
+        level: f64,
+    },
+    /// That there is none that matters: the change lies so far inside the margin.
+    Same {
+        /// From the change to the nearer end of the margin.
+        inside: f64,
+    },
+}
+
+/// How many runs a side decide with a chance of 80 %, where runs vary by `spread`; None: more than [`RUNS_AT_MOST`].
+///
+/// The quantile of the level and that of the chance are added, as is usual for t-tests: of few runs it is a run or two
+/// too optimistic. A change just beyond the margin needs many: each comparison must show it there, and not only that
+/// there is one.
+pub fn runs_needed(spread: f64, decision: Decision) -> Option<usize> {
     (2..=RUNS_AT_MOST).find(|runs| {
+        let freedom = 2.0 * (*runs as f64 - 1.0);
         let error = spread * (2.0 / *runs as f64).sqrt();
-        StudentsT::ppf(TWO_SIDED, 2.0 * (*runs as f64 - 1.0)) * error <= within
+        let at = |quantile: f64| StudentsT::ppf(quantile, freedom) * error;
+        match decision {
+            Decision::Different { change, beyond, level } => {
+                at(1.0 - level / 2.0) + at(CHANCE) <= change && at(CHANCE) <= beyond
+            }
+            // Both ends of the interval must lie inside, and each may miss.
+            Decision::Same { inside } => at(TWO_SIDED) + at(f64::midpoint(1.0, CHANCE)) <= inside,
+        }
     })
 }
 
+/// What one of several comparisons is worth.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Corrected {
+    /// Its `p` as one of them.
+    pub p: f64,
+    /// Of how many it counts as one: it is held against a level so many times as strict.
+    pub of: usize,
+}
+
 /// Holm's step-down: what each of several `p` is worth when one of them had to come first by chance (Holm 1979).
-pub fn holm(p: &[f64]) -> Vec<f64> {
+pub fn holm(p: &[f64]) -> Vec<Corrected> {
     let mut order: Vec<usize> = (0..p.len()).collect();
     order.sort_by(|one, other| p[*one].total_cmp(&p[*other]));
-    let mut adjusted = vec![1.0; p.len()];
+    let mut corrected = vec![Corrected { p: 1.0, of: 1 }; p.len()];
     let mut at_least: f64 = 0.0;
     for (before, at) in order.into_iter().enumerate() {
-        at_least = at_least.max(p[at] * (p.len() - before) as f64).min(1.0);
-        adjusted[at] = at_least;
+        let of = p.len() - before;
+        at_least = at_least.max(p[at] * of as f64).min(1.0);
+        corrected[at] = Corrected { p: at_least, of };
     }
-    adjusted
+    corrected
 }
 
 #[cfg(test)]
@@ -246,14 +288,25 @@ mod tests {
     }
 
     #[test]
-    fn runs_that_vary_by_five_percent_need_ten_a_side_for_five_percent() {
-        assert_eq!(runs_needed(0.05, 0.0488), Some(10));
-        assert_eq!(runs_needed(1.0, 0.01), None);
+    fn so_many_runs_as_are_advised_decide_four_times_in_five() {
+        assert_eq!(runs_needed(0.05, Decision::Same { inside: 0.0488 }), Some(24));
+        let change = |level| Decision::Different { change: 0.0953, beyond: 0.0465, level };
+        // A t-test's power tables: six a side for twice a standard deviation at 5 % and 80 %.
+        assert_eq!(runs_needed(0.05, change(0.05)), Some(6));
+        assert_eq!(runs_needed(0.05, change(0.05 / 10.0)), Some(10));
+        assert_eq!(runs_needed(1.0, Decision::Same { inside: 0.01 }), None);
+    }
+
+    #[test]
+    fn a_change_just_beyond_the_margin_needs_more_runs_than_to_tell_it_from_none() {
+        let needed = |beyond| runs_needed(0.05, Decision::Different { change: 0.06, beyond, level: 0.05 });
+        assert!(needed(0.01) > needed(0.06), "{:?} and {:?}", needed(0.01), needed(0.06));
     }
 
     #[test]
     fn the_first_of_several_counts_as_often_as_there_are_and_none_less_than_the_one_before() {
-        assert_eq!(holm(&[0.01, 0.04, 0.03]), vec![0.03, 0.06, 0.06]);
-        assert_eq!(holm(&[0.5, 0.9]), vec![1.0, 1.0]);
+        let of = |p: &[f64]| holm(p).iter().map(|one| (one.p, one.of)).collect::<Vec<_>>();
+        assert_eq!(of(&[0.01, 0.04, 0.03]), [(0.03, 3), (0.06, 1), (0.06, 2)]);
+        assert_eq!(of(&[0.5, 0.9]), [(1.0, 2), (1.0, 1)]);
     }
 }

@@ -1,7 +1,8 @@
 //! Which figures of runs are compared, and which way is better.
 
 use super::observation::Observation;
-use super::{Judgement, Question, Scale};
+use super::{Judgement, Question, Scale, mostly};
+use sonagi_measure::outcome::Failure;
 use std::collections::BTreeSet;
 
 /// No more figures are compared than these, unless they are asked for: each more makes Holm's correction stricter.
@@ -50,6 +51,14 @@ const TIMES: [&str; 10] = [
     "response_time",
     "session_length",
 ];
+/// The end of the name of a kind's responses.
+const RESPONSES: &str = "response_ms.p99";
+/// What names of failures by their codes begin with.
+const ERRORS: &str = "errors.";
+/// A figure that every run with operations has.
+const OPERATIONS: &str = "operations_per_s";
+/// Distributions of other tools' reports that tell how long an answer took, the most usual first.
+const ANSWERS: [&str; 3] = ["http_req_duration", "http.response_time", "socketio.response_time"];
 /// The quantiles of a distribution that are compared.
 const QUANTILES: [&str; 3] = ["p50", "p95", "p99"];
 
@@ -59,24 +68,25 @@ impl Figure {
         let last = name.rsplit('.').next().unwrap_or(name);
         // k6's own rates: the shares of requests that failed, and of checks that held.
         let is_rate_of = |metric: &str| name.strip_suffix(".rate").is_some_and(|of| of.starts_with(metric));
-        let direction =
-            if name.starts_with("errors.") || FAULTS.contains(&last) || is_rate_of("http_req_failed") {
-                Direction::LowerIsBetter
-            } else if last == "ratio" || RATES.contains(&last) || is_rate_of("checks") {
-                Direction::HigherIsBetter
-            } else if is_time(name) {
-                Direction::LowerIsBetter
-            } else {
-                Direction::Neither
-            };
+        let direction = if name.starts_with(ERRORS) || FAULTS.contains(&last) || is_rate_of("http_req_failed")
+        {
+            Direction::LowerIsBetter
+        } else if last == "ratio" || RATES.contains(&last) || is_rate_of("checks") {
+            Direction::HigherIsBetter
+        } else if is_time(name) {
+            Direction::LowerIsBetter
+        } else {
+            Direction::Neither
+        };
         let is_count = direction == Direction::LowerIsBetter && !is_time(name);
         let scale = if is_share(name) || is_count { Scale::Difference } else { Scale::Ratio };
         Figure { name: name.to_owned(), direction, scale }
     }
 
-    /// Its value in a run.
+    /// Its value in a run. A failure that a run with operations did not see has no name there, and happened 0 times.
     pub fn of(&self, run: &Observation) -> Option<f64> {
-        run.figures.get(&self.name).copied()
+        let is_counted = || self.name.starts_with(ERRORS) && run.figures.contains_key(OPERATIONS);
+        run.figures.get(&self.name).copied().or_else(|| is_counted().then_some(0.0))
     }
 
     /// Whether it is a share from 0 to 1.
@@ -110,37 +120,58 @@ impl Direction {
     }
 }
 
-/// The figures that are compared, the primary one first, and the names asked for that not every run has. A primary
-/// figure that is missing leaves none: nothing else may decide in its place.
-pub fn chosen(sides: &[Vec<&Observation>; 2], question: &Question) -> (Vec<Figure>, Vec<String>) {
-    let common = common(sides);
-    let is_missing = |name: &&String| !common.contains(name.as_str());
-    let missing = question.primary.iter().chain(&question.metrics).filter(is_missing).cloned().collect();
-    let usual = usual(&common);
+/// Which of several sets of runs must have a figure so that it is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Had {
+    /// Each that has any runs.
+    ByEverySide,
+    /// One is enough: the others are told as not judged.
+    ByAnySide,
+}
+
+/// The figures that are compared, the primary one first, and the names asked for that the runs do not have: a side has
+/// a figure when most of its runs do. A primary figure that is missing leaves none: nothing else may decide in its
+/// place.
+pub fn chosen(sides: &[Vec<&Observation>], had: Had, question: &Question) -> (Vec<Figure>, Vec<String>) {
+    let names: BTreeSet<&str> =
+        sides.iter().flatten().flat_map(|run| run.figures.keys().map(String::as_str)).collect();
+    let has = |side: &Vec<&Observation>, figure: &Figure| {
+        mostly(side.iter().filter(|run| figure.of(run).is_some()).count(), side.len())
+    };
+    let is_had = |name: &str| {
+        let figure = Figure::named(name);
+        let mut sides = sides.iter().filter(|side| !side.is_empty());
+        match had {
+            // The name of a failure that no run saw may be a slip of the pen.
+            _ if !names.contains(name) && !is_failure(name) => false,
+            Had::ByEverySide => sides.clone().next().is_some() && sides.all(|side| has(side, &figure)),
+            Had::ByAnySide => sides.any(|side| has(side, &figure)),
+        }
+    };
+    let asked = || question.primary.iter().chain(&question.metrics);
+    let missing = asked().filter(|name| !is_had(name)).cloned().collect();
+    let common: BTreeSet<&str> = names.iter().copied().filter(|name| is_had(name)).collect();
+    let usual = usual(&common, sides);
     let primary = match &question.primary {
-        Some(name) => common.get(name.as_str()).copied(),
+        Some(name) => Some(name.as_str()).filter(|name| is_had(name)),
         None => usual.first().copied(),
     };
     let Some(primary) = primary else { return (Vec::new(), missing) };
-    let asked = question.metrics.iter().filter_map(|name| common.get(name.as_str()).copied());
+    let asked = question.metrics.iter().map(String::as_str).filter(|name| is_had(name));
     let names = std::iter::once(primary).chain(asked).chain(usual.into_iter().take(FIGURES_AT_MOST));
     let mut seen = BTreeSet::new();
     let names = names.filter(|name| seen.insert(*name));
     (names.map(Figure::named).collect(), missing)
 }
 
-/// The names that every run has.
-fn common<'a>(sides: &[Vec<&'a Observation>; 2]) -> BTreeSet<&'a str> {
-    let mut runs = sides.iter().flatten();
-    let Some(first) = runs.next() else { return BTreeSet::new() };
-    let names = first.figures.keys().map(String::as_str);
-    let rest: Vec<_> = runs.collect();
-    names.filter(|name| rest.iter().all(|run| run.figures.contains_key(*name))).collect()
+/// Whether a name is that of failures of a kind that is known.
+fn is_failure(name: &str) -> bool {
+    name.strip_prefix(ERRORS).is_some_and(|code| Failure::from_code(code).is_some())
 }
 
-/// What one looks at when nothing is asked for, the most telling first: deliveries, then operations by name, then what
-/// is left of the whole.
-fn usual<'a>(common: &BTreeSet<&'a str>) -> Vec<&'a str> {
+/// What one looks at when nothing is asked for, the most telling first: deliveries, or else the responses of the kind of
+/// operations that there are most of; then operations by name, and what is left of the whole.
+fn usual<'a>(common: &BTreeSet<&'a str>, sides: &[Vec<&Observation>]) -> Vec<&'a str> {
     let of = |prefix: &str, keep: &dyn Fn(&str) -> bool| {
         let names = common.iter().filter(|name| name.starts_with(prefix) && keep(name));
         names.copied().collect::<Vec<&'a str>>()
@@ -151,19 +182,33 @@ fn usual<'a>(common: &BTreeSet<&'a str>) -> Vec<&'a str> {
     let mut names = of("delivery.latency_ms.", &|name| name.ends_with(".p99"));
     if names.is_empty() {
         // Of all requests together: one operation is only a part of what a user waits for.
-        names.extend(of("kinds.", &|name| name.ends_with("response_ms.p99")));
+        names.extend(of("kinds.", &|name| name.ends_with(RESPONSES)));
+        // Most first; of equals by name, as they are.
+        let count = |name: &str| operations(name, sides);
+        names.sort_by(|one, other| count(other).total_cmp(&count(one)));
     }
     names.extend(of("delivery.latency_ms.", &|name| quantile("latency_ms", name)));
     names.extend(of("delivery.ratio", &|_| true));
     names.extend(of("failed_share", &|_| true));
-    names.extend(of("operations_per_s", &|_| true));
+    names.extend(of(OPERATIONS, &|_| true));
     names.extend(of("operations.", &|name| quantile("response_ms", name)));
     if names.is_empty() {
         // What another tool told of a run of its own.
         names.extend(of("", &|name| {
             is_time(name) && name.rsplit('.').next().is_some_and(|last| QUANTILES.contains(&last))
         }));
-        names.sort_by_key(|name| !name.ends_with("p99") && !name.ends_with("p95"));
+        names.sort_by_key(|name| {
+            let (distribution, quantile) = name.rsplit_once('.').unwrap_or((name, ""));
+            let answers = ANSWERS.iter().position(|answers| *answers == distribution);
+            let highest = QUANTILES.iter().rev().position(|known| *known == quantile);
+            (answers.unwrap_or(ANSWERS.len()), highest)
+        });
     }
     names
+}
+
+/// Operations of the kind that `kinds.NAME.response_ms.p99` is of, in all runs together.
+fn operations(name: &str, sides: &[Vec<&Observation>]) -> f64 {
+    let count = name.replace(RESPONSES, "count");
+    sides.iter().flatten().filter_map(|run| run.figures.get(&count)).sum()
 }

@@ -72,10 +72,7 @@ impl Observation {
         if let Some(script) = &header.script {
             tell("script", script.sha256.chars().take(12).collect());
         }
-        // The plan of a matrix's run is its script's with the values of its combination, which are told one by one.
-        if summary.combination.is_empty() {
-            tell("load", load(&header.plan));
-        }
+        tell("load", load(&header.plan));
         conditions.extend(axes(summary));
         let started = header.started.clone();
         Observation { started, conditions, ..Observation::of_summary(name, summary) }
@@ -151,9 +148,14 @@ fn machine(environment: &Value) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
 }
 
-/// What a run did, without whom it did it to, as a short mark: plans are long.
+/// What a run did, without whom it did it to, as a short mark: plans are long. A plan is the script as it was written
+/// with what flags changed in it: the values of its matrix are told one by one, and what is asked of all its runs
+/// together changes none of them.
 fn load(plan: &Value) -> String {
     let mut plan = plan.clone();
+    if let Some(script) = plan.as_object_mut() {
+        script.retain(|key, _| !["matrix", "repeat", "compare"].contains(&key.as_str()));
+    }
     if let Some(config) = plan.get_mut("config").and_then(Value::as_object_mut) {
         config.remove("target");
     }
@@ -162,4 +164,34 @@ fn load(plan: &Value) -> String {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
     format!("{hash:016x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use sonagi_measure::ledger::Rules;
+    use sonagi_measure::metrics::MetricStore;
+    use sonagi_measure::totals::Totals;
+
+    #[test]
+    fn the_load_of_a_matrix_tells_overrides_and_no_values_of_the_matrix() {
+        let plan = |rate: u64, pool: u64| {
+            json!({
+                "config": { "target": format!("http://127.0.0.1:{pool}"), "phases": [{ "arrivalRate": rate }] },
+                "matrix": { "pool": pool },
+                "repeat": pool,
+            })
+        };
+        assert_eq!(load(&plan(5, 2)), load(&plan(5, 10)));
+        assert_ne!(load(&plan(5, 2)), load(&plan(6, 2)));
+    }
+
+    #[test]
+    fn runs_of_a_matrix_tell_their_load() {
+        let mut summary = Totals::new(&Header::default(), Rules::default(), MetricStore::default()).summary();
+        summary.combination.insert("pool".to_owned(), json!(2));
+        let seen = Observation::of_run("pool-2", &Header::default(), &summary);
+        assert!(seen.conditions.contains_key("load") && seen.conditions["pool"] == "2", "{seen:?}");
+    }
 }

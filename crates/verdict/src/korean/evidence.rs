@@ -19,6 +19,12 @@ pub(super) const ENTRIES: &[Entry] = &[
         "활성 사용자는 {1}명인데, 초당 세션 {2}개에 길이 {3} ms면 {4}명이어야 합니다. \
          이벤트가 유실되었거나 잘못 세었습니다",
     ),
+    (
+        "users were active for {} s in all, but {} sessions of {} ms each are {} s: events were lost, or are counted \
+         wrong",
+        "사용자가 활성 상태였던 시간은 모두 {1}초인데, 길이 {3} ms인 세션 {2}개면 {4}초여야 합니다. \
+         이벤트가 유실되었거나 잘못 세었습니다",
+    ),
     ("{} of {} connects took whole seconds: {}", "연결 {2}건 중 {1}건이 정확히 몇 초씩 걸림: {3}"),
     (
         "no accept queue of the target's machine overflowed: what stands before it dropped them",

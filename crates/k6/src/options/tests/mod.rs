@@ -408,6 +408,16 @@ fn a_higher_tier_goes_before_a_lower_one() {
 }
 
 #[test]
+fn several_runs_of_a_k6_script_are_refused_with_what_to_do_instead() {
+    let problems = script(json!({"sonagi": {"repeat": 5, "compare": {"across": "pool"}, "matrix": null}}));
+    let told = problems.unwrap_err().to_string();
+    for name in ["repeat", "compare"] {
+        assert!(told.contains(&format!("options.sonagi: {name} is a key of YAML scripts")), "{told}");
+    }
+    assert!(told.contains("`sonagi compare old -- new`") && !told.contains("matrix is a key"), "{told}");
+}
+
+#[test]
 fn what_k6_only_warns_of_is_a_notice() {
     let notices = |options: Value| script(options).unwrap().notices;
     assert_eq!(

@@ -85,3 +85,27 @@ fn mistakes_in_a_k6_scripts_launch_are_told_all_at_once() {
     assert!(answer.err.contains("ended before it was ready, with exit status: 5"), "{answer:?}");
     assert_ne!(answer.code, Some(0));
 }
+
+#[test]
+fn a_search_for_a_capacity_launches_a_k6_scripts_service_once_or_anew_for_each_trial() {
+    let (place, port) = (Place::new(), free_port());
+    let launch = format!(
+        "command: 'echo started >> said; {}', ready: 'http://127.0.0.1:{port}/healthz', after: 'echo ended >> said'",
+        serve(port)
+    );
+    place.write("well.js", &k6_script(port, &launch).replace("iterations: 5", "vus: 1, duration: '1s'"));
+    let given = ["capacity", "well.js", "--until", "checks.rate < 2 and http_req_failed.rate < 0.9"];
+    let range = ["--vary", "users", "--from", "1", "--to", "2", "--trial", "300ms", "-q"];
+    let search = |more: &[&str]| {
+        let _ = fs::remove_file(place.path().join("said"));
+        let answer = place.sonagi(&[&given[..], &range, more].concat());
+        // On a busy machine a generator may fall behind; the service is started and ended all the same.
+        assert!(matches!(answer.code, Some(0 | 3)), "{answer:?}");
+        assert!(!is_open(port));
+        let said = fs::read_to_string(place.path().join("said")).unwrap();
+        said.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(search(&[]), ["started", "ended"]);
+    let anew = search(&["--fresh"]);
+    assert!(anew.len() > 4 && anew.chunks(2).all(|turn| turn == ["started", "ended"]), "{anew:?}");
+}

@@ -1,0 +1,86 @@
+// The host of the report, all on one machine: nginx in front of Node, PostgreSQL, and what else runs there. Each remedy of the report
+// is a value of REMEDY; `none` is the host as it was.
+//
+// | REMEDY | what is changed |
+// |---|---|
+// | none | one process, nginx with few connections and short time-outs, two services that nobody needs, PostgreSQL as it comes |
+// | processes | two processes of the service behind nginx |
+// | nginx | worker_connections 4096, time-outs of an hour, connections to the service kept |
+// | services | without the services that nobody needs |
+// | redis | users and friends in a Redis for a minute |
+// | postgres | shared_buffers 128 MB, synchronous_commit off, 20 connections of the service instead of 10 |
+// | all | all of these |
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isOpen } from '../../interop/support/ports.mjs';
+import { Started, endAllWhenInterrupted, ready } from '../bottlenecks/lib/started.mjs';
+import { postgres } from '../bottlenecks/services/postgres.mjs';
+import { redis } from '../bottlenecks/services/redis.mjs';
+
+const USERS = 2_000;
+const FRIENDS = 20;
+const TABLES = `
+  CREATE TABLE users (id int PRIMARY KEY, email text NOT NULL UNIQUE);
+  INSERT INTO users SELECT n, 'user' || n || '@example.test' FROM generate_series(0, ${USERS - 1}) n;
+  CREATE TABLE friends (who int NOT NULL, friend int NOT NULL, PRIMARY KEY (who, friend));
+  INSERT INTO friends SELECT n, (n + k) % ${USERS} FROM generate_series(0, ${USERS - 1}) n, generate_series(1, ${FRIENDS}) k;
+  CREATE TABLE rooms (id serial PRIMARY KEY, one int NOT NULL, other int NOT NULL, UNIQUE (one, other));
+  CREATE TABLE messages (id serial PRIMARY KEY, room int NOT NULL, author int NOT NULL, content text NOT NULL);
+  CREATE ROLE service LOGIN PASSWORD 'planted-1';
+  GRANT ALL ON ALL TABLES IN SCHEMA public TO service; GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO service;
+  CREATE ROLE watcher LOGIN PASSWORD 'planted-1'; GRANT pg_monitor TO watcher`;
+// What snapd and multipathd are to the report's host: memory that is held, and a look at something twice a second.
+const NEEDLESS = 'const held = Buffer.alloc(60 << 20, 1); setInterval(() => { let n = 0; for (let i = 0; i < 2e6; i += 1) n += held[i % held.length]; }, 500)';
+
+const REMEDIES = ['none', 'processes', 'nginx', 'services', 'redis', 'postgres', 'all'];
+const remedy = process.env.REMEDY ?? 'none';
+if (!REMEDIES.includes(remedy)) throw new Error(`REMEDY is one of ${REMEDIES.join(', ')}; got ${remedy}`);
+const has = (name) => remedy === name || remedy === 'all';
+const port = Number(process.env.PORT ?? 3002);
+
+endAllWhenInterrupted();
+const started = new Started();
+const settings = has('postgres') ? { shared_buffers: '128MB', synchronous_commit: 'off' } : {};
+const database = await postgres(started, { tables: TABLES, settings });
+const cache = has('redis') ? await redis(started) : undefined;
+if (!has('services')) for (const _ of [1, 2]) started.spawn([process.execPath, '-e', NEEDLESS]);
+
+const environment = { ...process.env, POSTGRES: database.url, POOL: has('postgres') ? '20' : '10', REDIS: cache?.url ?? '' };
+const processes = Array.from({ length: has('processes') ? 2 : 1 }, () => fork(new URL('chat.mjs', import.meta.url), { env: environment }));
+started.atEnd(() => processes.forEach((child) => child.kill('SIGKILL')));
+const ports = await Promise.all(processes.map(async (child) => (await once(child, 'message'))[0].port));
+for (const child of processes) {
+  child.on('message', (said) => processes.filter((other) => other !== child && other.connected).forEach((other) => other.send(said)));
+  child.on('exit', (code, signal) => {
+    console.error(`a process of the service ended: ${code ?? signal}`);
+    started.endAtOnce();
+    process.exit(1);
+  });
+}
+
+await nginx();
+console.log(`listening on ${port}, remedy: ${remedy}, processes: ${processes.length}`);
+
+/** nginx as Debian brings it, or as the report's author changed it. */
+async function nginx() {
+  const at = started.folder;
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${at}/${kind};`).join(' ');
+  const [connections, timeouts] = has('nginx') ? [4096, 'proxy_read_timeout 3600s; proxy_send_timeout 3600s;'] : [768, ''];
+  const kept = has('nginx') ? 'keepalive 64;' : '';
+  const upgrade = 'proxy_http_version 1.1; proxy_set_header upgrade $http_upgrade; proxy_set_header connection $connection_upgrade;';
+  writeFileSync(
+    join(at, 'nginx.conf'),
+    `daemon off; master_process off; pid ${at}/nginx.pid; error_log ${at}/nginx.log;
+     events { worker_connections ${connections}; }
+     http {
+       access_log off; ${temporary}
+       map $http_upgrade $connection_upgrade { default upgrade; '' ''; }
+       upstream service { ${ports.map((each) => `server 127.0.0.1:${each};`).join(' ')} ${kept} }
+       server { listen 127.0.0.1:${port}; location / { ${upgrade} ${timeouts} proxy_pass http://service; } }
+     }`,
+  );
+  const server = started.spawn(['nginx', '-c', join(at, 'nginx.conf'), '-e', join(at, 'nginx.log')], { env: { PATH: `${process.env.PATH}:/usr/sbin` } });
+  await ready('nginx', server, () => isOpen(port));
+}
