@@ -108,6 +108,11 @@ impl Launched {
         self.proxy.as_ref().map(|proxy| proxy.to().port())
     }
 
+    /// The service's first process.
+    pub fn process(&self) -> Option<i32> {
+        self.kept.process()
+    }
+
     /// How the service ended, if it has.
     pub fn has_ended(&mut self) -> Option<String> {
         self.kept.how_it_ended()

@@ -17,10 +17,9 @@ pub(crate) fn lines(run: &Summary) -> Vec<Vec<String>> {
 fn processes(run: &Summary) -> Vec<String> {
     let mut parts = Vec::new();
     if let Some(processes) = most(run, "target.processes") {
-        parts.push(if processes == 1.0 {
-            "1 process".to_owned()
-        } else {
-            format!("{} processes", figure(processes))
+        parts.push(match processes as u64 {
+            1 => "1 process".to_owned(),
+            several => format!("{} processes", count(several)),
         });
     }
     if let Some(cpu) = most(run, "target.cpu") {

@@ -293,6 +293,8 @@ fn one(
     let own = watched.as_ref().and_then(|watched| watched.own_target());
     let target = own.as_deref().unwrap_or(&plan.target);
     let target = target_watch::whereabouts(target).filter(|_| options.watch.is_automatic);
+    let first = watched.as_ref().and_then(|watched| watched.first_process());
+    let target = target.map(|target| target.started_as(first));
     let asked: Vec<String> = options.watch.texts.iter().chain(&plan.watch).cloned().collect();
     let watch = TargetWatch::of(&asked, target).map_err(|why| Error::flag("--watch", why))?;
     let own = sonagi_artillery::Options::default();

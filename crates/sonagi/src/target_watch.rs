@@ -83,7 +83,13 @@ impl TargetWatch {
     pub(crate) fn of(texts: &[String], own: Option<Whereabouts>) -> Result<Option<Arc<TargetWatch>>, String> {
         let mut probes = texts.iter().map(|text| probes::probe(text)).collect::<Result<Vec<_>, _>>()?;
         // It is watched once, however it is named.
-        let is_named = |port: &Target| texts.iter().any(|text| Target::named(text) == Some(*port));
+        let is_named = |target: &Target| {
+            let target = match target {
+                Target::Started { port, .. } => Target::Port(*port),
+                other => *other,
+            };
+            texts.iter().any(|text| Target::named(text) == Some(target))
+        };
         match own {
             Some(Whereabouts::Here(target)) if !is_named(&target) => {
                 probes.insert(0, probes::on_machine(machine::Local, target));
@@ -130,6 +136,18 @@ pub(crate) enum Whereabouts {
     Here(Target),
     /// To another one, by this name and address.
     There(String, SocketAddr),
+}
+
+impl Whereabouts {
+    /// The same of a service that was started by us, with this process first.
+    pub(crate) fn started_as(self, first: Option<i32>) -> Whereabouts {
+        match (self, first) {
+            (Whereabouts::Here(Target::Port(port)), Some(first)) => {
+                Whereabouts::Here(Target::Started { first, port })
+            }
+            (other, _) => other,
+        }
+    }
 }
 
 /// Where an address leads; None: nowhere.

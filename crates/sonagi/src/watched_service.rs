@@ -117,6 +117,14 @@ impl WatchedService {
         }
     }
 
+    /// The first process of a service that the script has launched: what listens may be only the last of many.
+    pub(crate) fn first_process(&self) -> Option<i32> {
+        match &self.service {
+            Kind::Launched(launched, _) => launched.process(),
+            Kind::Served(_) => None,
+        }
+    }
+
     /// The service's port and the address in front of it, if there is one.
     pub(crate) fn proxy(&self) -> Option<(u16, SocketAddr)> {
         match &self.service {

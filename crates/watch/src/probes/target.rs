@@ -32,6 +32,13 @@ pub enum Target {
     Port(u16),
     /// This one.
     Pid(i32),
+    /// A service that we have started: all that came of this process, and what listens at the port.
+    Started {
+        /// Its first process.
+        first: i32,
+        /// Where the load goes.
+        port: u16,
+    },
     /// None: the machine alone.
     Machine,
     /// Those that this process has connections with: who asked for no target is told by where its load goes.
@@ -64,7 +71,7 @@ pub fn on_machine(machine: impl Machine + 'static, target: Target) -> Box<dyn Pr
     Box::new(OnMachine {
         machine: Box::new(machine),
         port: match target {
-            Target::Port(port) => Some(port),
+            Target::Port(port) | Target::Started { port, .. } => Some(port),
             Target::Pid(_) | Target::Machine | Target::Peer => None,
         },
         target,
@@ -98,7 +105,7 @@ struct OnMachine {
 impl Probe for OnMachine {
     fn subject(&self) -> String {
         let target = match self.target {
-            Target::Port(port) => format!("port {port}"),
+            Target::Port(port) | Target::Started { port, .. } => format!("port {port}"),
             Target::Pid(pid) => format!("process {pid}"),
             Target::Machine => "the machine".to_owned(),
             Target::Peer => match self.port {
@@ -147,6 +154,11 @@ impl OnMachine {
         let roots = match self.target {
             Target::Pid(pid) => Ok(vec![pid]),
             Target::Port(port) => listeners(&mut *self.machine, port),
+            Target::Started { first, port } => listeners(&mut *self.machine, port).map(|mut roots| {
+                roots.retain(|pid| *pid != first);
+                roots.push(first);
+                roots
+            }),
             Target::Machine => return,
             Target::Peer => self.peer(),
         };

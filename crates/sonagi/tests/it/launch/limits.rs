@@ -113,3 +113,14 @@ fn added_latency_is_in_every_answer_and_the_service_is_watched_behind_it() {
     assert!(fastest >= 40.0, "{fastest} ms");
     assert_ne!(run["target"], format!("http://127.0.0.1:{port}"), "the load goes to what is in front of it");
 }
+
+#[test]
+fn all_processes_of_a_launched_service_are_watched_not_only_the_one_that_listens() {
+    let (place, port) = (Place::new(), free_port());
+    let command = format!("command: sleep 300 & sleep 301 & {}", serve(port));
+    place.write("many.yml", &script(port, 2, &[&command], ""));
+    let answer = place.sonagi(&["run", "many.yml", "--json"]);
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+    let processes = &answer.json()["watched"]["target.processes"]["level"]["max"];
+    assert!(processes.as_f64() >= Some(3.0), "{processes}");
+}
