@@ -16,7 +16,7 @@ const ROUNDS = 20_000;
 
 const pool = new pg.Pool({ connectionString: process.env.POSTGRES, max: Number(process.env.POOL ?? 10) });
 pool.on('error', () => {});
-const cache = process.env.REDIS ? createClient({ url: process.env.REDIS }) : null;
+const cache = process.env.REDIS ? createClient({ url: process.env.REDIS }) : undefined;
 cache?.on('error', () => {});
 await cache?.connect();
 const hash = promisify(pbkdf2);

@@ -50,14 +50,17 @@ if (!has('services')) for (const _ of [1, 2]) started.spawn([process.execPath, '
 const environment = { ...process.env, POSTGRES: database.url, POOL: has('postgres') ? '20' : '10', REDIS: cache?.url ?? '' };
 const processes = Array.from({ length: has('processes') ? 2 : 1 }, () => fork(new URL('chat.mjs', import.meta.url), { env: environment }));
 started.atEnd(() => processes.forEach((child) => child.kill('SIGKILL')));
-const ports = await Promise.all(processes.map(async (child) => (await once(child, 'message'))[0].port));
 for (const child of processes) {
-  child.on('message', (said) => processes.filter((other) => other !== child && other.connected).forEach((other) => other.send(said)));
   child.on('exit', (code, signal) => {
     console.error(`a process of the service ended: ${code ?? signal}`);
     started.endAtOnce();
     process.exit(1);
   });
+}
+const ports = await Promise.all(processes.map(async (child) => (await once(child, 'message'))[0].port));
+// What is said in one process is heard by the users of the others.
+for (const child of processes) {
+  child.on('message', (said) => processes.filter((other) => other !== child && other.connected).forEach((other) => other.send(said)));
 }
 
 await nginx();

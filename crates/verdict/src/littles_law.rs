@@ -4,8 +4,10 @@
 //!
 //! | the run | what is held against each other | on condition that |
 //! |---|---|---|
-//! | closed: its population is a fact of the plan, or all of k6's virtual users iterate all the time | users, and sessions a second times their length, while the whole population is there | that is forty sessions long |
-//! | any other | the time that users spent, and the sum of all sessions, over the whole run | all have ended, and a session is 4 s and longer |
+//! | closed | users, and sessions a second times their length | all are there for forty sessions |
+//! | any other | the time of all users, and the sum of all sessions | all have ended, and take 4 s and more |
+//!
+//! A run is closed where its population is a fact of the plan, or where all of k6's virtual users iterate all the time.
 //!
 //! The one decision a reader would question: users are counted once a second, so that what comes and goes in step with
 //! these looks is taken for more or less than it is, by as much as a second of each session. That second is allowed

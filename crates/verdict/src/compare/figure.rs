@@ -169,8 +169,8 @@ fn is_failure(name: &str) -> bool {
     name.strip_prefix(ERRORS).is_some_and(|code| Failure::from_code(code).is_some())
 }
 
-/// What one looks at when nothing is asked for, the most telling first: deliveries, or else the responses of the kind of
-/// operations that there are most of; then operations by name, and what is left of the whole.
+/// What one looks at when nothing is asked for, the most telling first: deliveries, or else the responses of the kind
+/// of operations that there are most of; then operations by name, and what is left of the whole.
 fn usual<'a>(common: &BTreeSet<&'a str>, sides: &[Vec<&Observation>]) -> Vec<&'a str> {
     let of = |prefix: &str, keep: &dyn Fn(&str) -> bool| {
         let names = common.iter().filter(|name| name.starts_with(prefix) && keep(name));
