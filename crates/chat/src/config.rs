@@ -18,11 +18,25 @@ pub enum StoreLocation {
     File(PathBuf),
 }
 
+/// The files of a certificate and its private key, both PEM.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsFiles {
+    /// The service's certificate, and behind it those that signed it.
+    pub certificate: PathBuf,
+    /// Its private key, without a password.
+    pub key: PathBuf,
+}
+
 /// All a service is told. `Config::default()` listens on a free port of 127.0.0.1 with an empty memory store.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// The address to bind; port 0 picks a free one (see `Service::address`).
     pub listen: SocketAddr,
+    /// The number of this instance among those behind a proxy: ids of Engine.IO's sessions begin with it and a dot, for
+    /// the proxy to know whose they are.
+    pub instance: Option<u16>,
+    /// Speaks TLS only, with this certificate; it is read again when the files change. `None` (the default): no TLS.
+    pub tls: Option<TlsFiles>,
     /// Where users, rooms and messages are kept.
     pub store: StoreLocation,
     /// Creates `user1@example.test` … `userN@example.test`, all with the password `password`, each friends with
@@ -58,6 +72,8 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             listen: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0),
+            instance: None,
+            tls: None,
             store: StoreLocation::Memory,
             seed_users: 0,
             accounts: Vec::new(),
@@ -116,6 +132,8 @@ pub struct Limits {
     pub ping_timeout: Duration,
     /// The largest WebSocket message or polling body taken, in bytes; also announced as `maxPayload`.
     pub max_payload: usize,
+    /// For the handshake of TLS.
+    pub handshake_timeout: Duration,
     /// From opening a socket to the first thing it must do: CONNECT on Socket.IO, a room on `/ws`.
     pub connect_timeout: Duration,
     /// From `2probe` to the end of an upgrade.
@@ -211,6 +229,7 @@ impl Default for Limits {
             ping_interval: Duration::from_secs(25),
             ping_timeout: Duration::from_secs(20),
             max_payload: 1_000_000,
+            handshake_timeout: Duration::from_secs(10),
             connect_timeout: Duration::from_secs(45),
             upgrade_timeout: Duration::from_secs(10),
             header_timeout: Duration::from_secs(30),
@@ -286,6 +305,18 @@ pub enum Error {
         path: PathBuf,
         /// The lock's holder.
         holder: String,
+    },
+    /// A certificate or key cannot be used.
+    #[error("cannot use {} for TLS: {rule}; got: {got}\nhint: {hint}", path.display())]
+    Tls {
+        /// The file.
+        path: PathBuf,
+        /// What a file in its place is.
+        rule: &'static str,
+        /// What this one is.
+        got: String,
+        /// What helps.
+        hint: &'static str,
     },
     /// The timer of the null mode could not be made.
     #[error("cannot make a timer: {0}")]

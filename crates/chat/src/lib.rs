@@ -53,6 +53,6 @@ mod sync;
 mod transports;
 
 pub use accounts::credentials::{Credential, write_credentials};
-pub use config::{Account, Config, Error, Limits, PasswordCost, Rate, StoreLocation};
+pub use config::{Account, Config, Error, Limits, PasswordCost, Rate, StoreLocation, TlsFiles};
 pub use faults::{FaultProblems, Faults};
 pub use service::{Service, start};

@@ -76,6 +76,9 @@ pub(crate) struct Metrics {
     pub(crate) limited_logins: Count,
     pub(crate) requests: Count,
     pub(crate) commits: Count,
+    /// Certificates loaded after the first, and handshakes of TLS without a result.
+    pub(crate) certificates: Count,
+    pub(crate) handshakes_failed: Count,
     pub(crate) planted: Planted,
 }
 
@@ -120,7 +123,7 @@ impl Metrics {
         out
     }
 
-    fn counters(&self) -> [(&'static str, &'static str, &Count); 21] {
+    fn counters(&self) -> [(&'static str, &'static str, &Count); 23] {
         [
             ("chat_messages_total", "Messages stored and published.", &self.messages),
             ("chat_messages_repeated_total", "Sends answered from an earlier send's id.", &self.repeated),
@@ -155,6 +158,16 @@ impl Metrics {
             ("chat_logins_limited_total", "Logins answered 429.", &self.limited_logins),
             ("chat_requests_total", "HTTP requests.", &self.requests),
             ("chat_commits_total", "Transactions of the message log.", &self.commits),
+            (
+                "chat_tls_handshakes_failed_total",
+                "TLS handshakes that failed or took too long.",
+                &self.handshakes_failed,
+            ),
+            (
+                "chat_tls_certificates_reloaded_total",
+                "Certificates taken into use since the start.",
+                &self.certificates,
+            ),
         ]
     }
 }

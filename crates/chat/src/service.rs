@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
@@ -19,6 +19,8 @@ use crate::accounts::credentials::Credential;
 use crate::accounts::passwords::Passwords;
 use crate::config::{Account, Config, Error};
 use crate::connection::outbox::Close;
+use crate::connection::socket::Socket;
+use crate::http::Slot;
 use crate::hub::failures::FailureReporter;
 use crate::hub::history::Readers;
 use crate::hub::http_senders::HttpSenders;
@@ -31,6 +33,7 @@ use crate::null::Null;
 use crate::rooms::peer::{Peer, Peers};
 use crate::rooms::registry::Rooms;
 use crate::rooms::room::Keeping;
+use crate::server::tls::Tls;
 use crate::server::{self, AtDrain};
 use crate::store::Seed;
 use crate::store::lock::{self, StoreLock};
@@ -47,6 +50,7 @@ pub struct Service {
     address: SocketAddr,
     credentials: Vec<Credential>,
     transports: Arc<Transports>,
+    tls: Option<Arc<Tls>>,
     tasks: Vec<AbortHandle>,
     writer: Option<JoinHandle<()>>,
 }
@@ -54,6 +58,7 @@ pub struct Service {
 /// Opens the store, seeds, binds and serves on the tokio runtime this is called in.
 pub async fn start(mut config: Config) -> Result<Service, Error> {
     config.store = lock::resolved(&config.store)?;
+    let tls = config.tls.clone().map(Tls::load).transpose()?.map(Arc::new);
     let listener = server::listen(config.listen)
         .and_then(|listener| listener.local_addr().map(|address| (listener, address)));
     let (listener, address) = listener.map_err(|source| Error::Listen { address: config.listen, source })?;
@@ -104,25 +109,54 @@ pub async fn start(mut config: Config) -> Result<Service, Error> {
     let writer = writer.map_err(|error| Error::Store { doing: "start", reason: error.to_string() })?;
     let transports = Arc::new(Transports::new(hub));
     let mut tasks = vec![tokio::spawn(sweep::run(transports.clone())).abort_handle()];
-    tasks.extend(accept(listener, &transports)?);
-    Ok(Service { address, credentials, transports, tasks, writer: Some(writer) })
+    tasks.extend(tls.clone().map(|tls| tokio::spawn(tls.watch(transports.hub.clone())).abort_handle()));
+    tasks.extend(accept(listener, &transports, tls.clone())?);
+    Ok(Service { address, credentials, transports, tls, tasks, writer: Some(writer) })
 }
 
 /// Has the full service, or the null mode in front of it, take connections.
-fn accept(listener: TcpListener, full: &Arc<Transports>) -> Result<Vec<AbortHandle>, Error> {
+fn accept(
+    listener: TcpListener,
+    full: &Arc<Transports>,
+    tls: Option<Arc<Tls>>,
+) -> Result<Vec<AbortHandle>, Error> {
     let hub = full.hub.clone();
     if !hub.config.null {
         let full = full.clone();
         let serve = move |stream, from, slot| server::serve(stream, Bytes::new(), from, slot, full.clone());
-        return Ok(vec![tokio::spawn(server::accept(listener, hub, AtDrain::Kept, serve)).abort_handle()]);
+        return Ok(vec![secured(listener, hub, AtDrain::Kept, tls, serve)]);
     }
     let null = Arc::new(Null::new(full.clone()).map_err(Error::Timer)?);
     let ringing = null.clone();
     let serve = move |stream, from, slot| null::serve(stream, from, slot, null.clone());
     Ok(vec![
-        tokio::spawn(server::accept(listener, hub, AtDrain::Dropped, serve)).abort_handle(),
+        secured(listener, hub, AtDrain::Dropped, tls, serve),
         tokio::spawn(async move { ringing.alarm.drive().await }).abort_handle(),
     ])
+}
+
+/// Accepts bare connections, or those of TLS: two loops, so that a bare connection's task has no place for a handshake.
+fn secured<S: Future<Output = ()> + Send + 'static>(
+    listener: TcpListener,
+    hub: Arc<Hub>,
+    at_drain: AtDrain,
+    tls: Option<Arc<Tls>>,
+    serve: impl Fn(Socket, SocketAddr, Arc<Slot>) -> S + Send + Sync + 'static,
+) -> AbortHandle {
+    let Some(tls) = tls else {
+        let serve = move |stream: TcpStream, from, slot| serve(stream.into(), from, slot);
+        return tokio::spawn(server::accept(listener, hub, at_drain, serve)).abort_handle();
+    };
+    let (accepting, serve) = (hub.clone(), Arc::new(serve));
+    let serve = move |stream, from, slot| {
+        let (tls, hub, serve) = (tls.clone(), accepting.clone(), serve.clone());
+        async move {
+            if let Some(stream) = tls.accept(stream, &hub).await {
+                serve(stream, from, slot).await;
+            }
+        }
+    };
+    tokio::spawn(server::accept(listener, hub, at_drain, serve)).abort_handle()
 }
 
 fn keeping(config: &Config) -> Keeping {
@@ -207,6 +241,15 @@ impl Service {
     /// first one set stays.
     pub fn on_failure(&self, tell: impl Fn(&str) + Send + Sync + 'static) {
         self.transports.hub.failures.tell(Box::new(tell));
+    }
+
+    /// Reads the files of its certificate again and uses them for new connections. When they cannot be used, what is in
+    /// use stays, and the error says why. Without TLS nothing is done.
+    pub async fn reload_certificate(&self) -> Result<(), Error> {
+        match &self.tls {
+            Some(tls) => tls.reload(&self.transports.hub).await,
+            None => Ok(()),
+        }
     }
 
     /// How many accounts there are, those of the store included.

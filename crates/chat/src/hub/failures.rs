@@ -37,6 +37,13 @@ impl FailureReporter {
         self.at(Instant::now(), &Error::store(doing)(cause));
     }
 
+    /// A new certificate cannot be used. Told whenever it happens, because it happens once for each change of a file.
+    pub(crate) fn certificate(&self, cause: &Error) {
+        if let Some(tell) = self.tell.get() {
+            tell(&format!("the certificate in use stays: {cause}"));
+        }
+    }
+
     fn at(&self, now: Instant, failure: &Error) {
         let Some(tell) = self.tell.get() else { return };
         let passed = {

@@ -27,3 +27,6 @@ mod sse;
 mod sse_client;
 mod stomp;
 mod stomp_client;
+mod tls;
+mod tls_tunnel;
+mod tokens;

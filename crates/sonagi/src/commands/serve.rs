@@ -2,18 +2,20 @@
 
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::nginx::{self, Instances};
 use crate::service::LISTENING;
 use crate::terminal::Terminal;
 use crate::{limits, signals, values};
 use clap::error::ContextKind;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use sonagi_artillery::RefusedArgument;
-use sonagi_chat::{Account, Config, Faults, Rate, StoreLocation};
+use sonagi_chat::{Account, Config, Faults, Rate, Service, StoreLocation, TlsFiles};
 use std::io::Read;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Notify;
 
 pub(super) const NAME: &str = "serve";
@@ -37,7 +39,7 @@ pub(super) fn define() -> Command {
         .long_about(
             "Run the reference chat service: accounts, friends, rooms and messages over HTTP, WebSocket, Socket.IO and \
              STOMP (with or without SockJS), and location groups also over event streams, polling and long polling \
-             (docs/service.md). Once it is ready, it prints `listening on http://HOST:PORT` as its first line. The \
+             (docs/service.md). Once it is ready, it prints `listening on http://HOST:PORT` (https with --tls) as its first line. The \
              first Ctrl-C or SIGTERM drains it, the second stops it at once.",
         )
         .arg(
@@ -45,6 +47,12 @@ pub(super) fn define() -> Command {
                 .default_value("127.0.0.1:8080")
                 .value_parser(value_parser!(SocketAddr)),
         )
+        .arg(
+            flag("tls", "CERT.pem,KEY.pem", "Speak TLS with this certificate and key; both are read again on SIGHUP and \
+                                             when they change")
+                .value_parser(tls_files),
+        )
+        .args(proxy_flags())
         .arg(
             flag("store", "memory|FILE", "Store users and messages in memory, or in an SQLite file")
                 .default_value("memory"),
@@ -138,6 +146,30 @@ fn why(error: &clap::Error) -> String {
     }
 }
 
+/// What a proxy in front of the service needs.
+fn proxy_flags() -> [Arg; 3] {
+    [
+        flag(
+            "instance",
+            "N",
+            "Number of this instance behind a proxy: Engine.IO session ids begin with `N.`",
+        )
+        .value_parser(value_parser!(u16).range(1..=999)),
+        Arg::new("print-nginx").long("print-nginx").action(ArgAction::SetTrue).help(
+            "Print an nginx configuration for instances of this service, and exit; nginx listens at --listen",
+        ),
+        flag(
+            "instances",
+            "N|ADDRESS,…",
+            "Instances behind that nginx: so many at the ports after --listen's, or these \
+                                          addresses",
+        )
+        .default_value("3")
+        .value_parser(Instances::parse)
+        .requires("print-nginx"),
+    ]
+}
+
 /// Limits of the service with flags of their own; the others are in docs/service.md.
 fn limit_flags() -> [Arg; 13] {
     let count = |name, value, help| flag(name, value, help).value_parser(value_parser!(u32).range(1..));
@@ -192,6 +224,19 @@ fn account(text: &str) -> Result<Account, String> {
     }
 }
 
+fn tls_files(text: &str) -> Result<TlsFiles, String> {
+    match text.split(',').collect::<Vec<_>>()[..] {
+        [certificate, key] if !certificate.is_empty() && !key.is_empty() => {
+            Ok(TlsFiles { certificate: certificate.into(), key: key.into() })
+        }
+        _ => Err(
+            "TLS takes two files of PEM, the certificate's and its key's, with a comma between them, as in \
+                  fullchain.pem,privkey.pem"
+                .to_owned(),
+        ),
+    }
+}
+
 /// A flag for a limit that must not be zero.
 fn limit(name: &'static str, help: &'static str) -> Arg {
     flag(name, "TIME", help).value_parser(values::positive_duration)
@@ -199,7 +244,10 @@ fn limit(name: &'static str, help: &'static str) -> Arg {
 
 pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
     let config = config(matches);
-    let (is_null, is_child) = (config.null, matches.get_flag("stop-on-eof"));
+    if matches.get_flag("print-nginx") {
+        return print_nginx(&config, matches, terminal);
+    }
+    let (is_null, is_child, is_secure) = (config.null, matches.get_flag("stop-on-eof"), config.tls.is_some());
     let credentials = credentials(matches, config.seed_users + config.accounts.len())?;
     let grace = *matches.get_one::<Duration>("grace").expect("it has a default");
     limits::raise_open_files();
@@ -217,22 +265,54 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
         stop_on_eof(stop.clone());
     }
     runtime.block_on(async {
+        // Before anybody can know where it listens; without TLS the signal ends it, as it ends any program.
+        let hangups = is_secure.then(|| signal(SignalKind::hangup())).transpose();
+        let hangups =
+            hangups.map_err(|error| Error::could_not(format_args!("cannot listen for SIGHUP: {error}")))?;
         let service = sonagi_chat::start(config).await.map_err(Error::could_not)?;
         if let Some(path) = credentials {
             sonagi_chat::write_credentials(path, service.credentials()).map_err(Error::could_not)?;
         }
         let says = *terminal;
         service.on_failure(move |trouble| says.say(&format!("error: {trouble}")));
-        terminal.print(&format!("{LISTENING}{}\n", service.address()))?;
+        let listening = if is_secure { LISTENING.replace("http:", "https:") } else { LISTENING.to_owned() };
+        terminal.print(&format!("{listening}{}\n", service.address()))?;
         if service.accounts() == 0 && !is_null && !is_child {
             terminal.say(NO_ACCOUNTS);
         }
-        stop.notified().await;
+        tokio::select! {
+            () = stop.notified() => {}
+            () = reload(&service, hangups, terminal) => {}
+        }
         tokio::select! {
             () = service.drain(grace) => Ok(Exit::Pass),
             () = stop_at_once.notified() => Ok(Exit::Interrupted),
         }
     })
+}
+
+fn print_nginx(config: &Config, matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
+    let instances = matches.get_one::<Instances>("instances").expect("it has a default");
+    let text = nginx::configuration(config, instances).map_err(|why| {
+        Error::flag(
+            "--instances",
+            format_args!("{why}\nhint: --listen is where nginx will listen, as in 0.0.0.0:8080"),
+        )
+    })?;
+    terminal.print(&text)?;
+    Ok(Exit::Pass)
+}
+
+/// Reads the certificate again at every SIGHUP, and says what came of it; never ends.
+async fn reload(service: &Service, hangups: Option<Signal>, terminal: &Terminal) {
+    let Some(mut hangups) = hangups else { return std::future::pending().await };
+    while hangups.recv().await.is_some() {
+        match service.reload_certificate().await {
+            Ok(()) => terminal.say("read the certificate again: new connections get it"),
+            Err(error) => terminal.say(&format!("error: the certificate in use stays: {error}")),
+        }
+    }
+    std::future::pending().await
 }
 
 /// A single-threaded runtime for one worker, else one with that many.
@@ -275,6 +355,8 @@ fn stop_on_eof(stop: Arc<Notify>) {
 fn config(matches: &ArgMatches) -> Config {
     let mut config = Config {
         listen: *matches.get_one("listen").expect("it has a default"),
+        instance: matches.get_one::<u16>("instance").copied(),
+        tls: matches.get_one::<TlsFiles>("tls").cloned(),
         store: match matches.get_one::<String>("store").map_or("memory", String::as_str) {
             "memory" => StoreLocation::Memory,
             file => StoreLocation::File(PathBuf::from(file)),
