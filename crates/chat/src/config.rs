@@ -3,9 +3,13 @@
 //! Every queue, table and wait in this crate has its bound here and nowhere else. The defaults are those of
 //! the Engine.IO and Socket.IO documents where they name one, and generous to load tests elsewhere.
 
+mod bus_address;
+
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
+
+pub use bus_address::BusAddress;
 
 use crate::faults::Faults;
 
@@ -18,6 +22,13 @@ pub enum StoreLocation {
     File(PathBuf),
 }
 
+impl StoreLocation {
+    /// Whether several services may use it at a time.
+    pub(crate) fn serves_several(&self) -> bool {
+        !matches!(self, StoreLocation::Memory | StoreLocation::File(_))
+    }
+}
+
 /// All a service is told. `Config::default()` listens on a free port of 127.0.0.1 with an empty memory store.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -25,6 +36,9 @@ pub struct Config {
     pub listen: SocketAddr,
     /// Where users, rooms and messages are kept.
     pub store: StoreLocation,
+    /// The bus by which it shares rooms with the other services of its store: only with a store that several may use,
+    /// and without faults and the null mode.
+    pub bus: Option<BusAddress>,
     /// Creates `user1@example.test` … `userN@example.test`, all with the password `password`, each friends with
     /// up to four others, and the group room `lobby`. Users that are already in the store are left as they are.
     pub seed_users: usize,
@@ -59,6 +73,7 @@ impl Default for Config {
         Config {
             listen: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0),
             store: StoreLocation::Memory,
+            bus: None,
             seed_users: 0,
             accounts: Vec::new(),
             faults: Faults::default(),
@@ -196,6 +211,8 @@ pub struct Limits {
     pub tokens: usize,
     /// Access tokens of one user valid at once; over it, its oldest ends.
     pub tokens_per_user: usize,
+    /// How long a room is still heard over the bus that nobody here is in or waits for.
+    pub bus_linger: Duration,
     /// Sessions kept for `Config::recovery`; over it, the oldest is forgotten.
     pub recoverable: usize,
     /// For the peer to take a close frame and answer it before the socket is dropped.
@@ -249,6 +266,7 @@ impl Default for Limits {
             token_lifetime: Duration::from_secs(12 * 3600),
             tokens: 1_000_000,
             tokens_per_user: 10_000,
+            bus_linger: Duration::from_secs(30),
             recoverable: 100_000,
             close_grace: Duration::from_secs(5),
             close_bytes: 16 * 1024 * 1024,
@@ -287,6 +305,12 @@ pub enum Error {
         /// The lock's holder.
         holder: String,
     },
+    /// The bus does not work: messages of other services come from the store, and later.
+    #[error("cannot hear the other instances over the bus, their messages are read from the store: {0}")]
+    Bus(String),
+    /// The bus cannot be used with the rest of the configuration.
+    #[error("a bus {0}")]
+    BusRefused(&'static str),
     /// The timer of the null mode could not be made.
     #[error("cannot make a timer: {0}")]
     Timer(std::io::Error),

@@ -1,6 +1,7 @@
 //! Everything the parts of a running service share, and two of the three things every transport asks of it: leave and
 //! say. To join is in `join`.
 
+pub(crate) mod elsewhere;
 pub(crate) mod failures;
 pub(crate) mod gathering;
 pub(crate) mod history;
@@ -15,6 +16,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
 use serde_json::value::RawValue;
+use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 use failures::FailureReporter;
@@ -58,6 +60,9 @@ pub(crate) struct Hub {
     pub(crate) failures: FailureReporter,
     pub(crate) phase: watch::Sender<Phase>,
     pub(crate) born: Instant,
+    /// Other services use the same store.
+    pub(crate) is_shared: bool,
+    pub(crate) runtime: Handle,
 }
 
 impl Hub {

@@ -17,12 +17,13 @@ use tokio::task::AbortHandle;
 use crate::accounts::Accounts;
 use crate::accounts::credentials::Credential;
 use crate::accounts::passwords::Passwords;
+use crate::bus::{self, Bus, Ear, Speaker};
 use crate::config::{Account, Config, Error};
 use crate::connection::outbox::Close;
 use crate::hub::failures::FailureReporter;
 use crate::hub::history::Readers;
 use crate::hub::http_senders::HttpSenders;
-use crate::hub::log;
+use crate::hub::log::{self, others::Others};
 use crate::hub::{Hub, Phase};
 use crate::metrics::Metrics;
 use crate::metrics::process;
@@ -32,7 +33,7 @@ use crate::rooms::peer::{Peer, Peers};
 use crate::rooms::registry::Rooms;
 use crate::rooms::room::Keeping;
 use crate::server::{self, AtDrain};
-use crate::store::Seed;
+use crate::store::{Seed, Store};
 use crate::store::lock::{self, StoreLock};
 use crate::transports::Transports;
 use crate::{null, store};
@@ -53,12 +54,46 @@ pub struct Service {
 
 /// Opens the store, seeds, binds and serves on the tokio runtime this is called in.
 pub async fn start(mut config: Config) -> Result<Service, Error> {
+    check_bus(&config)?;
     config.store = lock::resolved(&config.store)?;
+    let lock = StoreLock::take(&config.store)?;
+    let store = store::open(&config.store)?;
+    let bus = config.bus.clone();
+    let open = bus.map(|bus| -> OpenBus { Box::new(move |speaker, ear| bus::open(&bus, speaker, ear)) });
+    start_over(config, store, lock, open).await
+}
+
+/// Whether a bus, when there is one, goes together with the rest.
+fn check_bus(config: &Config) -> Result<(), Error> {
+    let why = if config.bus.is_none() {
+        return Ok(());
+    } else if config.null {
+        "has nothing to carry in the null mode, which stores nothing\nhint: leave out --null or --bus"
+    } else if !config.faults.is_none() {
+        "cannot carry planted faults: what happens to a copy is decided where its sender is\n\
+         hint: plant faults in a service of its own, without --bus"
+    } else if !config.store.serves_several() {
+        "needs a store that several services may use, and this one is one service's own\n\
+         hint: give all of them the same --store postgres://…"
+    } else {
+        return Ok(());
+    };
+    Err(Error::BusRefused(why))
+}
+
+/// Opens the bus for who speaks there and who hears.
+pub(crate) type OpenBus = Box<dyn FnOnce(Speaker, Ear) -> Result<Box<dyn Bus>, Error> + Send>;
+
+/// The same over a store that is open; `bus` where other services use it as well.
+pub(crate) async fn start_over(
+    config: Config,
+    mut store: Box<dyn Store>,
+    lock: Option<StoreLock>,
+    bus: Option<OpenBus>,
+) -> Result<Service, Error> {
     let listener = server::listen(config.listen)
         .and_then(|listener| listener.local_addr().map(|address| (listener, address)));
     let (listener, address) = listener.map_err(|source| Error::Listen { address: config.listen, source })?;
-    let lock = StoreLock::take(&config.store)?;
-    let mut store = store::open(&config.store)?;
     let passwords = Passwords::new(&config.limits);
     let cost = config.limits.password_cost;
     let decoy = match config.null {
@@ -80,7 +115,9 @@ pub async fn start(mut config: Config) -> Result<Service, Error> {
     let credentials = credentials(&accounts, &config)?;
     let (log, inbox) = log::channel(config.limits.sends_in_flight);
     let hub = Arc::new(Hub {
-        rooms: Rooms::new(rooms, keeping(&config), &config.limits),
+        rooms: Rooms::new(rooms, keeping(&config, bus.is_some()), &config.limits),
+        is_shared: bus.is_some(),
+        runtime: tokio::runtime::Handle::current(),
         config,
         metrics: Metrics::default(),
         accounts,
@@ -94,10 +131,11 @@ pub async fn start(mut config: Config) -> Result<Service, Error> {
         phase: watch::Sender::new(Phase::Serving),
         born: Instant::now(),
     });
+    let others = bus.map(|open| others(open, &hub)).transpose()?;
     let writer = std::thread::Builder::new().name("chat-log".into()).spawn({
         let hub = hub.clone();
         move || {
-            log::run(inbox, store, hub);
+            log::run(inbox, store, others, hub);
             drop(lock);
         }
     });
@@ -106,6 +144,12 @@ pub async fn start(mut config: Config) -> Result<Service, Error> {
     let mut tasks = vec![tokio::spawn(sweep::run(transports.clone())).abort_handle()];
     tasks.extend(accept(listener, &transports)?);
     Ok(Service { address, credentials, transports, tasks, writer: Some(writer) })
+}
+
+fn others(open: OpenBus, hub: &Hub) -> Result<Others, Error> {
+    let instance = fastrand::u64(..);
+    let bus = open(Speaker { instance, epoch: hub.epoch.clone() }, hub.log.ear())?;
+    Ok(Others::new(bus, instance, hub))
 }
 
 /// Has the full service, or the null mode in front of it, take connections.
@@ -125,13 +169,14 @@ fn accept(listener: TcpListener, full: &Arc<Transports>) -> Result<Vec<AbortHand
     ])
 }
 
-fn keeping(config: &Config) -> Keeping {
+fn keeping(config: &Config, is_shared: bool) -> Keeping {
     let limits = &config.limits;
     Keeping {
         settle: (!config.faults.is_none()).then_some(config.faults.settle),
         // Nobody comes back to the null mode.
         recent_messages: if config.null { 0 } else { limits.recent_messages },
         recent_bytes: limits.recent_bytes.min(limits.queue_bytes / 2),
+        is_shared,
     }
 }
 

@@ -41,7 +41,7 @@ impl Routes for Transports {
             (Method::GET, ["users", "friends"]) => api::friends(request.headers(), hub),
             (Method::POST, ["rooms", "find-or-create"]) => api::find_or_create(request, hub).await,
             (Method::GET, ["rooms", id, "messages"]) => api::messages(&request, id, slot.source, hub).await,
-            (Method::GET, ["ws"]) => rooms::connect(request, slot, hub),
+            (Method::GET, ["ws"]) => rooms::connect(request, slot, hub).await,
             (Method::GET, ["ws", "echo"]) => echo::connect(request, slot, hub),
             (Method::GET, ["cur", group]) => {
                 polling::current(&request, group, slot.source, &self.pollers).await

@@ -8,7 +8,7 @@ use crate::{limits, signals, values};
 use clap::error::ContextKind;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use sonagi_artillery::RefusedArgument;
-use sonagi_chat::{Account, Config, Faults, Rate, StoreLocation};
+use sonagi_chat::{Account, BusAddress, Config, Faults, Rate, StoreLocation};
 use std::io::Read;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -49,6 +49,11 @@ pub(super) fn define() -> Command {
             flag("store", "memory|FILE", "Store users and messages in memory, or in an SQLite file")
                 .default_value("memory"),
         )
+        .arg(flag(
+            "bus",
+            "redis://…",
+            "Share rooms over this Redis with the other instances of a store that several may use",
+        ))
         .arg(
             flag("seed-users", "N", "Create user1@example.test … userN@example.test, password `password`")
                 .default_value("0")
@@ -83,7 +88,7 @@ pub(super) fn define() -> Command {
             Arg::new("null")
                 .long("null")
                 .action(ArgAction::SetTrue)
-                .conflicts_with_all(["fault", "store", "protocol-suite", "recovery"])
+                .conflicts_with_all(["fault", "store", "bus", "protocol-suite", "recovery"])
                 .help("Act as a target for measuring load generators: minimal answers, nothing stored \
                        (docs/service.md)"),
         )
@@ -198,7 +203,7 @@ fn limit(name: &'static str, help: &'static str) -> Arg {
 }
 
 pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
-    let config = config(matches);
+    let config = Config { bus: bus(matches)?, ..config(matches) };
     let (is_null, is_child) = (config.null, matches.get_flag("stop-on-eof"));
     let credentials = credentials(matches, config.seed_users + config.accounts.len())?;
     let grace = *matches.get_one::<Duration>("grace").expect("it has a default");
@@ -233,6 +238,12 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
             () = stop_at_once.notified() => Ok(Exit::Interrupted),
         }
     })
+}
+
+/// The bus; read here because the argument parser would show a wrong address with its password.
+fn bus(matches: &ArgMatches) -> Result<Option<BusAddress>, Error> {
+    let address = matches.get_one::<String>("bus").map(|text| text.parse::<BusAddress>());
+    address.transpose().map_err(|why| Error::flag("--bus", why))
 }
 
 /// A single-threaded runtime for one worker, else one with that many.
