@@ -112,7 +112,7 @@ impl Said {
         for Listening { own, ear, rooms } in &self.ears {
             if room.is_none_or(|room| rooms.contains(room)) {
                 let heard = format::read(*own, room.unwrap_or_default(), payload);
-                heard.map(ear);
+                heard.map(|heard| ear(heard));
             }
         }
     }
