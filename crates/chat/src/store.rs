@@ -7,6 +7,8 @@
 //! The store gives messages their numbers, because whatever else numbers them would have to be asked by every process
 //! that writes to it.
 
+#[cfg(test)]
+mod contract;
 pub(crate) mod lock;
 mod sqlite;
 
@@ -44,6 +46,18 @@ pub(crate) trait Store: History {
     fn seed(&mut self, users: &[Seed]) -> Result<(), StoreError>;
 
     fn rooms(&mut self) -> Result<Vec<RoomRow>, StoreError>;
+
+    /// The room of that name.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for services that share a store"))]
+    fn find_room(&mut self, id: &str) -> Result<Option<RoomRow>, StoreError>;
+
+    /// The rooms whose key is above this one, by their keys: those made since, for keys only go up.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for services that share a store"))]
+    fn rooms_above(&mut self, key: i64) -> Result<Vec<RoomRow>, StoreError>;
+
+    /// The keys and last numbers of those of these rooms that are there, by their keys; 0 where nothing is said yet.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for services that share a store"))]
+    fn last_numbers(&mut self, keys: &[i64]) -> Result<Vec<(i64, u64)>, StoreError>;
 
     /// Stores a room and says its key; one that is there already is left as it is. No key is given twice, that of a
     /// forgotten room neither: whoever still holds one finds nothing under it, and never another room's messages.
@@ -127,6 +141,7 @@ pub(crate) struct Seed {
 }
 
 /// A room as it is kept.
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct RoomRow {
     pub(crate) key: i64,
     pub(crate) id: String,
