@@ -17,7 +17,6 @@ use crate::accounts::user::User;
 use crate::connection::source::Source;
 use crate::http::{self, Answer};
 use crate::hub::Hub;
-use crate::metrics::process;
 use crate::model::room_id::{self, Access};
 use crate::problem::Problem;
 use crate::rooms::cursor::Excerpt;
@@ -32,7 +31,7 @@ pub(crate) fn health(hub: &Hub) -> Result<Answer, Problem> {
 }
 
 pub(crate) fn metrics(hub: &Hub) -> Answer {
-    let mut answer = http::text(hub.metrics.render() + &process::metrics());
+    let mut answer = http::text(hub.metrics_text());
     let content_type = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     answer.headers_mut().insert(header::CONTENT_TYPE, content_type);
     answer
@@ -143,7 +142,7 @@ fn make_room(hub: &Hub, store: &mut dyn Store, id: &str, access: Access) -> Resu
             Err(error) => {
                 hub.rooms.unmake(&room);
                 hub.failures.store("write", &error);
-                return Err(Problem::store());
+                return Err(error.kind.problem());
             }
         }
     }

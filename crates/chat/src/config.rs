@@ -3,11 +3,14 @@
 //! Every queue, table and wait in this crate has its bound here and nowhere else. The defaults are those of
 //! the Engine.IO and Socket.IO documents where they name one, and generous to load tests elsewhere.
 
+pub(crate) mod postgres;
+
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::faults::Faults;
+use postgres::PostgresLocation;
 
 /// Where users, rooms and messages are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +19,8 @@ pub enum StoreLocation {
     Memory,
     /// An SQLite database in this file (write-ahead log beside it), created when absent.
     File(PathBuf),
+    /// A PostgreSQL database, whose tables are made when absent. Several services may share it.
+    Postgres(Box<PostgresLocation>),
 }
 
 /// All a service is told. `Config::default()` listens on a free port of 127.0.0.1 with an empty memory store.
@@ -190,11 +195,12 @@ pub struct Limits {
     /// The cost of a password's hash. The default is far below OWASP's 19 MiB × 2 passes, so that the login of a load
     /// test measures the service and not Argon2; raise it to study login itself.
     pub password_cost: PasswordCost,
-    /// How long an access token is valid. Tokens live in memory and end with the process.
+    /// How long an access token is valid. With an SQLite store they live in memory and end with the process; with a
+    /// PostgreSQL store they are signed, and valid at every service that shares it.
     pub token_lifetime: Duration,
-    /// Access tokens valid at once; then logins are answered 503.
+    /// Access tokens valid at once; then logins are answered 503. Signed ones are not counted.
     pub tokens: usize,
-    /// Access tokens of one user valid at once; over it, its oldest ends.
+    /// Access tokens of one user valid at once; over it, its oldest ends. Signed ones are not counted.
     pub tokens_per_user: usize,
     /// Sessions kept for `Config::recovery`; over it, the oldest is forgotten.
     pub recoverable: usize,
@@ -273,7 +279,7 @@ pub enum Error {
     Store {
         /// The attempted operation.
         doing: &'static str,
-        /// SQLite's error.
+        /// SQLite's or PostgreSQL's error.
         reason: String,
     },
     /// Another service has the store.

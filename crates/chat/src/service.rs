@@ -17,7 +17,7 @@ use tokio::task::AbortHandle;
 use crate::accounts::Accounts;
 use crate::accounts::credentials::Credential;
 use crate::accounts::passwords::Passwords;
-use crate::config::{Account, Config, Error};
+use crate::config::{Account, Config, Error, StoreLocation};
 use crate::connection::outbox::Close;
 use crate::hub::failures::FailureReporter;
 use crate::hub::history::Readers;
@@ -25,14 +25,13 @@ use crate::hub::http_senders::HttpSenders;
 use crate::hub::log;
 use crate::hub::{Hub, Phase};
 use crate::metrics::Metrics;
-use crate::metrics::process;
 use crate::model::room_id::Access;
 use crate::null::Null;
 use crate::rooms::peer::{Peer, Peers};
 use crate::rooms::registry::Rooms;
 use crate::rooms::room::Keeping;
 use crate::server::{self, AtDrain};
-use crate::store::Seed;
+use crate::store::{Relations, RoomRow, Seed, Store, StoreError, UserRow};
 use crate::store::lock::{self, StoreLock};
 use crate::transports::Transports;
 use crate::{null, store};
@@ -58,7 +57,6 @@ pub async fn start(mut config: Config) -> Result<Service, Error> {
         .and_then(|listener| listener.local_addr().map(|address| (listener, address)));
     let (listener, address) = listener.map_err(|source| Error::Listen { address: config.listen, source })?;
     let lock = StoreLock::take(&config.store)?;
-    let mut store = store::open(&config.store)?;
     let passwords = Passwords::new(&config.limits);
     let cost = config.limits.password_cost;
     let decoy = match config.null {
@@ -66,17 +64,11 @@ pub async fn start(mut config: Config) -> Result<Service, Error> {
         false => Some(passwords.hash("a password nobody has", cost)?),
     };
     let seeds = seeds(&config, &passwords)?;
-    if !seeds.is_empty() {
-        store
-            .seed(&seeds)
-            .and_then(|()| store.insert_room(LOBBY, Access::Group))
-            .map_err(Error::store("seed"))?;
-    }
-    let users = store.users().map_err(Error::store("read"))?;
-    let relations = store.relations().map_err(Error::store("read"))?;
-    let rooms = store.rooms().map_err(Error::store("read"))?;
-    let epoch = store.epoch().map_err(Error::store("read"))?;
-    let accounts = Accounts::new(users, relations, passwords, decoy, &config.limits)?;
+    let (location, idle) = (config.store.clone(), config.limits.group_idle);
+    let opened = aside(move || Opened::read(&location, idle, &seeds)).await?;
+    let Opened { store, users, relations, rooms, epoch, token_secret } = opened;
+    let accounts =
+        Accounts::new(users, relations, passwords, decoy, token_secret.as_deref(), &config.limits)?;
     let credentials = credentials(&accounts, &config)?;
     let (log, inbox) = log::channel(config.limits.sends_in_flight);
     let hub = Arc::new(Hub {
@@ -90,6 +82,8 @@ pub async fn start(mut config: Config) -> Result<Service, Error> {
         serial: AtomicU64::new(0),
         epoch: epoch.into(),
         readers: Readers::new(store.readers()),
+        lists: store.user_lists(),
+        pool: store.pool(),
         failures: FailureReporter::default(),
         phase: watch::Sender::new(Phase::Serving),
         born: Instant::now(),
@@ -106,6 +100,48 @@ pub async fn start(mut config: Config) -> Result<Service, Error> {
     let mut tasks = vec![tokio::spawn(sweep::run(transports.clone())).abort_handle()];
     tasks.extend(accept(listener, &transports)?);
     Ok(Service { address, credentials, transports, tasks, writer: Some(writer) })
+}
+
+/// A store and what is read of it at the start.
+struct Opened {
+    store: Box<dyn Store>,
+    users: Vec<UserRow>,
+    relations: Relations,
+    rooms: Vec<RoomRow>,
+    epoch: String,
+    token_secret: Option<String>,
+}
+
+impl Opened {
+    fn read(location: &StoreLocation, idle: Duration, seeds: &[Seed]) -> Result<Opened, Error> {
+        let mut store = store::open(location, idle)?;
+        if !seeds.is_empty() {
+            store
+                .seed(seeds)
+                .and_then(|()| store.insert_room(LOBBY, Access::Group))
+                .map_err(Error::store("seed"))?;
+        }
+        let read = |store: &mut dyn Store| -> Result<_, StoreError> {
+            let (users, relations, rooms) = (store.users()?, store.relations()?, store.rooms()?);
+            Ok((users, relations, rooms, store.epoch()?, store.token_secret()?))
+        };
+        let (users, relations, rooms, epoch, token_secret) =
+            read(&mut *store).map_err(Error::store("read"))?;
+        Ok(Opened { store, users, relations, rooms, epoch, token_secret })
+    }
+}
+
+/// Runs on a thread that may block.
+async fn aside<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(error) => Err(Error::store("open")(error)),
+        },
+    }
 }
 
 /// Has the full service, or the null mode in front of it, take connections.
@@ -200,7 +236,7 @@ impl Service {
 
     /// The text of `/metrics`.
     pub fn metrics(&self) -> String {
-        self.transports.hub.metrics.render() + &process::metrics()
+        self.transports.hub.metrics_text()
     }
 
     /// Sets the receiver of the store's failures: the failed operation and its cause, at most a line a second. The

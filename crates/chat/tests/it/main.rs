@@ -14,6 +14,9 @@ mod location;
 mod log;
 mod null;
 mod people;
+mod postgres;
+#[allow(dead_code)]
+mod postgres_cluster;
 mod pull_faults;
 mod push_faults;
 mod recovery;
