@@ -18,7 +18,6 @@ use crate::connection::source::Source;
 use crate::http::{self, Answer};
 use crate::hub::Hub;
 use crate::hub::log::others::{self, Others};
-use crate::metrics::process;
 use crate::model::room_id::{self, Access};
 use crate::problem::Problem;
 use crate::rooms::cursor::{Excerpt, Start};
@@ -36,7 +35,7 @@ pub(crate) fn health(hub: &Hub) -> Result<Answer, Problem> {
 }
 
 pub(crate) fn metrics(hub: &Hub) -> Answer {
-    let mut answer = http::text(hub.metrics.render() + &process::metrics());
+    let mut answer = http::text(hub.metrics_text());
     let content_type = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     answer.headers_mut().insert(header::CONTENT_TYPE, content_type);
     answer
@@ -154,7 +153,7 @@ fn make_room(
 ) -> Result<Arc<Room>, Problem> {
     if others.is_some() {
         let found = others::find(id, store, hub).inspect_err(|error| hub.failures.store("read", error));
-        found.map_err(|_| Problem::store())?;
+        found.map_err(|error| error.kind.problem())?;
     }
     let (room, is_new) = hub.make_room(id, access, None)?;
     if is_new {
@@ -166,7 +165,7 @@ fn make_room(
             Err(error) => {
                 hub.rooms.unmake(&room);
                 hub.failures.store("write", &error);
-                return Err(Problem::store());
+                return Err(error.kind.problem());
             }
         }
     }

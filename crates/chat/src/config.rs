@@ -4,6 +4,7 @@
 //! the Engine.IO and Socket.IO documents where they name one, and generous to load tests elsewhere.
 
 mod bus_address;
+pub(crate) mod postgres;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ use std::time::Duration;
 pub use bus_address::BusAddress;
 
 use crate::faults::Faults;
+use postgres::PostgresLocation;
 
 /// Where users, rooms and messages are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +22,8 @@ pub enum StoreLocation {
     Memory,
     /// An SQLite database in this file (write-ahead log beside it), created when absent.
     File(PathBuf),
+    /// A PostgreSQL database, whose tables are made when absent. Several services may share it.
+    Postgres(Box<PostgresLocation>),
 }
 
 impl StoreLocation {
@@ -205,11 +209,12 @@ pub struct Limits {
     /// The cost of a password's hash. The default is far below OWASP's 19 MiB × 2 passes, so that the login of a load
     /// test measures the service and not Argon2; raise it to study login itself.
     pub password_cost: PasswordCost,
-    /// How long an access token is valid. Tokens live in memory and end with the process.
+    /// How long an access token is valid. With an SQLite store they live in memory and end with the process; with a
+    /// PostgreSQL store they are signed, and valid at every service that shares it.
     pub token_lifetime: Duration,
-    /// Access tokens valid at once; then logins are answered 503.
+    /// Access tokens valid at once; then logins are answered 503. Signed ones are not counted.
     pub tokens: usize,
-    /// Access tokens of one user valid at once; over it, its oldest ends.
+    /// Access tokens of one user valid at once; over it, its oldest ends. Signed ones are not counted.
     pub tokens_per_user: usize,
     /// How long a room is still heard over the bus that nobody here is in or waits for.
     pub bus_linger: Duration,
@@ -291,7 +296,7 @@ pub enum Error {
     Store {
         /// The attempted operation.
         doing: &'static str,
-        /// SQLite's error.
+        /// SQLite's or PostgreSQL's error.
         reason: String,
     },
     /// Another service has the store.

@@ -28,12 +28,14 @@ use receipt::Receipt;
 use crate::accounts::Accounts;
 use crate::config::{Config, Limits};
 use crate::connection::source::Source;
-use crate::metrics::Metrics;
+use crate::metrics::{Metrics, process};
 use crate::model::room_id::{self, Access, OPEN};
 use crate::problem::Problem;
 use crate::rooms::peer::{Peer, Peers};
 use crate::rooms::registry::{NotMade, Rooms};
 use crate::rooms::room::Room;
+use crate::store::Pooled;
+use crate::store::user_lists::UserLists;
 
 /// How far the service's life has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
@@ -57,6 +59,9 @@ pub(crate) struct Hub {
     /// Distinguishes the numbers of this store from those of another.
     pub(crate) epoch: Box<str>,
     pub(crate) readers: Readers,
+    /// The store's own lists of users, where they are not read from `accounts`.
+    pub(crate) lists: Option<Arc<dyn UserLists>>,
+    pub(crate) pool: Option<Arc<dyn Pooled>>,
     pub(crate) failures: FailureReporter,
     pub(crate) phase: watch::Sender<Phase>,
     pub(crate) born: Instant,
@@ -69,6 +74,17 @@ impl Hub {
     /// Milliseconds of the service's own clock, never 0.
     pub(crate) fn now(&self) -> u64 {
         self.born.elapsed().as_millis() as u64 + 1
+    }
+
+    /// Who lists users.
+    pub(crate) fn user_lists(&self) -> &dyn UserLists {
+        self.lists.as_deref().unwrap_or(&self.accounts)
+    }
+
+    /// The text of `/metrics`.
+    pub(crate) fn metrics_text(&self) -> String {
+        let pool = self.pool.as_ref().map_or_else(String::new, |pool| pool.levels().render());
+        self.metrics.render() + &pool + &process::metrics()
     }
 
     pub(crate) fn is_serving(&self) -> bool {

@@ -55,6 +55,7 @@ mod sync;
 mod transports;
 
 pub use accounts::credentials::{Credential, write_credentials};
+pub use config::postgres::{PostgresAddressProblem, PostgresLocation};
 pub use config::{Account, BusAddress, Config, Error, Limits, PasswordCost, Rate, StoreLocation};
 pub use faults::{FaultProblems, Faults};
 pub use service::{Service, start};

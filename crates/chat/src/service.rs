@@ -26,14 +26,13 @@ use crate::hub::http_senders::HttpSenders;
 use crate::hub::log::{self, others::Others};
 use crate::hub::{Hub, Phase};
 use crate::metrics::Metrics;
-use crate::metrics::process;
 use crate::model::room_id::Access;
 use crate::null::Null;
 use crate::rooms::peer::{Peer, Peers};
 use crate::rooms::registry::Rooms;
 use crate::rooms::room::Keeping;
 use crate::server::{self, AtDrain};
-use crate::store::{Seed, Store};
+use crate::store::{Relations, RoomRow, Seed, Store, StoreError, UserRow};
 use crate::store::lock::{self, StoreLock};
 use crate::transports::Transports;
 use crate::{null, store};
@@ -56,11 +55,10 @@ pub struct Service {
 pub async fn start(mut config: Config) -> Result<Service, Error> {
     check_bus(&config)?;
     config.store = lock::resolved(&config.store)?;
-    let lock = StoreLock::take(&config.store)?;
-    let store = store::open(&config.store)?;
-    let bus = config.bus.clone();
-    let open = bus.map(|bus| -> OpenBus { Box::new(move |speaker, ear| bus::open(&bus, speaker, ear)) });
-    start_over(config, store, lock, open).await
+    let (location, idle, bus) = (config.store.clone(), config.limits.group_idle, config.bus.clone());
+    let open: OpenStore = Box::new(move || store::open(&location, idle));
+    let bus = bus.map(|bus| -> OpenBus { Box::new(move |speaker, ear| bus::open(&bus, speaker, ear)) });
+    start_over(config, open, bus).await
 }
 
 /// Whether a bus, when there is one, goes together with the rest.
@@ -81,19 +79,22 @@ fn check_bus(config: &Config) -> Result<(), Error> {
     Err(Error::BusRefused(why))
 }
 
+/// Opens the store, on a thread that may block.
+pub(crate) type OpenStore = Box<dyn FnOnce() -> Result<Box<dyn Store>, Error> + Send>;
+
 /// Opens the bus for who speaks there and who hears.
 pub(crate) type OpenBus = Box<dyn FnOnce(Speaker, Ear) -> Result<Box<dyn Bus>, Error> + Send>;
 
-/// The same over a store that is open; `bus` where other services use it as well.
+/// The same over this store; `bus` where other services use it as well.
 pub(crate) async fn start_over(
     config: Config,
-    mut store: Box<dyn Store>,
-    lock: Option<StoreLock>,
+    open: OpenStore,
     bus: Option<OpenBus>,
 ) -> Result<Service, Error> {
     let listener = server::listen(config.listen)
         .and_then(|listener| listener.local_addr().map(|address| (listener, address)));
     let (listener, address) = listener.map_err(|source| Error::Listen { address: config.listen, source })?;
+    let lock = StoreLock::take(&config.store)?;
     let passwords = Passwords::new(&config.limits);
     let cost = config.limits.password_cost;
     let decoy = match config.null {
@@ -101,17 +102,10 @@ pub(crate) async fn start_over(
         false => Some(passwords.hash("a password nobody has", cost)?),
     };
     let seeds = seeds(&config, &passwords)?;
-    if !seeds.is_empty() {
-        store
-            .seed(&seeds)
-            .and_then(|()| store.insert_room(LOBBY, Access::Group))
-            .map_err(Error::store("seed"))?;
-    }
-    let users = store.users().map_err(Error::store("read"))?;
-    let relations = store.relations().map_err(Error::store("read"))?;
-    let rooms = store.rooms().map_err(Error::store("read"))?;
-    let epoch = store.epoch().map_err(Error::store("read"))?;
-    let accounts = Accounts::new(users, relations, passwords, decoy, &config.limits)?;
+    let opened = aside(move || Opened::read(open()?, &seeds)).await?;
+    let Opened { store, users, relations, rooms, epoch, token_secret } = opened;
+    let accounts =
+        Accounts::new(users, relations, passwords, decoy, token_secret.as_deref(), &config.limits)?;
     let credentials = credentials(&accounts, &config)?;
     let (log, inbox) = log::channel(config.limits.sends_in_flight);
     let hub = Arc::new(Hub {
@@ -127,6 +121,8 @@ pub(crate) async fn start_over(
         serial: AtomicU64::new(0),
         epoch: epoch.into(),
         readers: Readers::new(store.readers()),
+        lists: store.user_lists(),
+        pool: store.pool(),
         failures: FailureReporter::default(),
         phase: watch::Sender::new(Phase::Serving),
         born: Instant::now(),
@@ -150,6 +146,47 @@ fn others(open: OpenBus, hub: &Hub) -> Result<Others, Error> {
     let instance = fastrand::u64(..);
     let bus = open(Speaker { instance, epoch: hub.epoch.clone() }, hub.log.ear())?;
     Ok(Others::new(bus, instance, hub))
+}
+
+/// A store and what is read of it at the start.
+struct Opened {
+    store: Box<dyn Store>,
+    users: Vec<UserRow>,
+    relations: Relations,
+    rooms: Vec<RoomRow>,
+    epoch: String,
+    token_secret: Option<String>,
+}
+
+impl Opened {
+    fn read(mut store: Box<dyn Store>, seeds: &[Seed]) -> Result<Opened, Error> {
+        if !seeds.is_empty() {
+            store
+                .seed(seeds)
+                .and_then(|()| store.insert_room(LOBBY, Access::Group))
+                .map_err(Error::store("seed"))?;
+        }
+        let read = |store: &mut dyn Store| -> Result<_, StoreError> {
+            let (users, relations, rooms) = (store.users()?, store.relations()?, store.rooms()?);
+            Ok((users, relations, rooms, store.epoch()?, store.token_secret()?))
+        };
+        let (users, relations, rooms, epoch, token_secret) =
+            read(&mut *store).map_err(Error::store("read"))?;
+        Ok(Opened { store, users, relations, rooms, epoch, token_secret })
+    }
+}
+
+/// Runs on a thread that may block.
+async fn aside<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(error) => Err(Error::store("open")(error)),
+        },
+    }
 }
 
 /// Has the full service, or the null mode in front of it, take connections.
@@ -245,7 +282,7 @@ impl Service {
 
     /// The text of `/metrics`.
     pub fn metrics(&self) -> String {
-        self.transports.hub.metrics.render() + &process::metrics()
+        self.transports.hub.metrics_text()
     }
 
     /// Sets the receiver of the store's failures: the failed operation and its cause, at most a line a second. The

@@ -61,7 +61,7 @@ impl Hub {
         let answer = answered.await.map_err(|_| Problem::draining())?;
         answer.map_err(|error| {
             self.failures.store("read", &error);
-            Problem::store()
+            error.kind.problem()
         })
     }
 }

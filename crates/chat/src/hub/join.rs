@@ -219,7 +219,8 @@ impl Hub {
         let page = loop {
             match self.page(room, wanted).await {
                 Ok(page) => break page,
-                Err(problem) if problem.retry_after.is_some() && tries < TRIES => {}
+                // A store that is away has been waited for already.
+                Err(problem) if problem.code == Problem::OVERLOADED && tries < TRIES => {}
                 Err(_) => return None,
             }
             tries += 1;

@@ -249,7 +249,7 @@ fn commit(store: &mut dyn Store, batch: &[Entry], hub: &Hub) -> Vec<Outcome> {
         }
         Err(error) => {
             hub.failures.store("write", &error);
-            batch.iter().map(|_| Outcome::Failed).collect()
+            batch.iter().map(|_| Outcome::Failed(error.kind)).collect()
         }
     }
 }

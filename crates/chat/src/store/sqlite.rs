@@ -1,16 +1,17 @@
 //! The store in an SQLite database: its tables and its statements.
 
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension, Params, TransactionBehavior, params};
 
 use super::{
-    Appended, History, NewMessage, OpenHistory, PageRequest, Relations, RoomRow, Seed, Store, StoreError,
-    UserRow,
+    Appended, Failure, Filling, History, NewMessage, OpenHistory, PageRequest, Relations, RoomRow, Seed,
+    Store, StoreError, UserRow, access, pair, ring, signed, unsigned,
 };
-use crate::config::{Error, StoreLocation};
+use crate::config::Error;
 use crate::model::message::Message;
-use crate::model::room_id::{Access, OPEN};
+use crate::model::room_id::Access;
 
 const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS users (
@@ -38,27 +39,24 @@ const SCHEMA: &str = "
 
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> StoreError {
-        StoreError(Box::new(error))
+        StoreError { kind: Failure::Refused, source: Box::new(error) }
     }
 }
 
 /// A connection to the database.
 pub(super) struct Sqlite {
     db: Connection,
-    location: StoreLocation,
+    /// `None` in memory.
+    file: Option<PathBuf>,
 }
 
 impl Sqlite {
-    /// Opens the database for writing and makes its tables.
-    pub(super) fn open(location: &StoreLocation) -> Result<Sqlite, Error> {
-        let db = match location {
-            StoreLocation::Memory => Connection::open_in_memory(),
-            StoreLocation::File(path) => Connection::open(path),
-        }
-        .map_err(Error::store("open"))?;
+    /// Opens the database for writing and makes its tables; without a file, one in memory.
+    pub(super) fn open(file: Option<&Path>) -> Result<Sqlite, Error> {
+        let db = file.map_or_else(Connection::open_in_memory, Connection::open).map_err(Error::store("open"))?;
         prepare(&db).map_err(Error::store("open"))?;
         db.execute_batch(SCHEMA).map_err(Error::store("create the tables of"))?;
-        Ok(Sqlite { db, location: location.clone() })
+        Ok(Sqlite { db, file: file.map(Path::to_owned) })
     }
 }
 
@@ -118,12 +116,12 @@ impl Store for Sqlite {
     }
 
     fn readers(&self) -> Option<OpenHistory> {
-        let StoreLocation::File(path) = self.location.clone() else { return None };
+        let path = self.file.clone()?;
         Some(Box::new(move || {
             let db = Connection::open(&path)?;
             prepare(&db)?;
             db.pragma_update(None, "query_only", true)?;
-            Ok(Box::new(Sqlite { db, location: StoreLocation::File(path.clone()) }))
+            Ok(Box::new(Sqlite { db, file: Some(path.clone()) }))
         }))
     }
 }
@@ -230,26 +228,13 @@ fn seed(db: &mut Connection, users: &[Seed]) -> Result<(), rusqlite::Error> {
             .collect::<Result<_, _>>()?;
         let mut befriend = tx.prepare("INSERT OR IGNORE INTO friends (user, friend) VALUES (?1, ?2)")?;
         let mut sponsor = tx.prepare("INSERT OR IGNORE INTO sponsors (user, sponsored) VALUES (?1, ?2)")?;
-        for (at, id) in ids.iter().enumerate() {
-            for step in [1, 2] {
-                let other = ids[(at + step) % ids.len()];
-                if other != *id {
-                    befriend.execute([id, &other])?;
-                    befriend.execute([&other, id])?;
-                    sponsor.execute([id, &other])?;
-                }
-            }
+        for (id, other) in ring(&ids) {
+            befriend.execute([id, other])?;
+            befriend.execute([other, id])?;
+            sponsor.execute([id, other])?;
         }
     }
     tx.commit()
-}
-
-fn access(id: &str, a: Option<i64>, b: Option<i64>) -> Access {
-    match (a, b) {
-        (Some(a), Some(b)) => Access::Direct(unsigned(a), unsigned(b)),
-        _ if id.starts_with(OPEN) => Access::Open,
-        _ => Access::Group,
-    }
 }
 
 /// The rooms for which the condition holds, by their keys.
@@ -297,10 +282,7 @@ fn insert_room(db: &Connection, id: &str, access: Access) -> Result<i64, rusqlit
     if let Some(key) = known.optional()? {
         return Ok(key);
     }
-    let (a, b) = match access {
-        Access::Direct(a, b) => (Some(signed(a)), Some(signed(b))),
-        Access::Group | Access::Open => (None, None),
-    };
+    let (a, b) = pair(access);
     // Above what is there, too: versions before this one counted for themselves.
     let next = "UPDATE facts SET value = 1 + max(CAST(value AS INTEGER),
             coalesce((SELECT max(key) FROM rooms), 0), coalesce((SELECT max(room) FROM messages), 0))
@@ -366,26 +348,13 @@ fn page(db: &Connection, room: i64, wanted: PageRequest) -> Result<Vec<Message>,
     )?;
     let upto = i64::try_from(wanted.upto).unwrap_or(i64::MAX);
     let mut rows = statement.query(params![room, signed(wanted.after), wanted.messages as i64, upto])?;
-    let (mut page, mut bytes) = (Vec::new(), 0);
+    let mut filling = Filling::new(wanted);
     while let Some(row) = rows.next()? {
-        let (seq, sender, at): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(3)?);
-        let content = row.get_ref(2)?.as_str()?;
-        if !page.is_empty() && bytes + content.len() > wanted.bytes {
+        if !filling.add(row.get(0)?, row.get(1)?, row.get_ref(2)?.as_str()?, row.get(3)?) {
             break;
         }
-        let kept = Message::new(unsigned(seq), 0, unsigned(sender), content, unsigned(at));
-        bytes += kept.object.len() + 1;
-        page.push(kept);
     }
-    Ok(page)
-}
-
-// SQLite's integers are signed; none of ours reaches the sign bit.
-fn signed(value: u64) -> i64 {
-    value as i64
-}
-fn unsigned(value: i64) -> u64 {
-    value as u64
+    Ok(filling.page)
 }
 
 #[cfg(test)]

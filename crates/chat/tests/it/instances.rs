@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::json;
-use sonagi_chat::{Config, Service};
+use sonagi_chat::{Config, PostgresLocation, Service, StoreLocation};
 
 use crate::client::{Ws, get, metric, post, within};
 use crate::postgres_cluster::Cluster;
@@ -29,7 +29,7 @@ impl Stack {
 
     async fn service(&self) -> Service {
         let config = Config {
-            store: self.database.parse().unwrap(),
+            store: StoreLocation::Postgres(Box::new(PostgresLocation::new(&self.database).unwrap())),
             bus: Some(self.redis.address().parse().unwrap()),
             seed_users: 4,
             ..Config::default()

@@ -8,7 +8,7 @@ use crate::{limits, signals, values};
 use clap::error::ContextKind;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use sonagi_artillery::RefusedArgument;
-use sonagi_chat::{Account, BusAddress, Config, Faults, Rate, StoreLocation};
+use sonagi_chat::{Account, BusAddress, Config, Faults, PostgresLocation, Rate, StoreLocation};
 use std::io::Read;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -46,14 +46,21 @@ pub(super) fn define() -> Command {
                 .value_parser(value_parser!(SocketAddr)),
         )
         .arg(
-            flag("store", "memory|FILE", "Store users and messages in memory, or in an SQLite file")
-                .default_value("memory"),
+            // Judged by `store`: what the parser says of a value holds its password.
+            flag(
+                "store",
+                "memory|FILE|postgres://…",
+                "Store users and messages in memory, in an SQLite file, or in a PostgreSQL database that services may \
+                 share",
+            )
+            .default_value("memory"),
         )
         .arg(flag(
             "bus",
             "redis://…",
             "Share rooms over this Redis with the other instances of a store that several may use",
         ))
+        .args(pool_flags())
         .arg(
             flag("seed-users", "N", "Create user1@example.test … userN@example.test, password `password`")
                 .default_value("0")
@@ -106,6 +113,15 @@ pub(super) fn define() -> Command {
         )
 }
 
+/// How a PostgreSQL store is connected to.
+fn pool_flags() -> [Arg; 2] {
+    [
+        flag("pool", "N", "Limit on connections to the PostgreSQL store; default: 10")
+            .value_parser(value_parser!(u16).range(1..)),
+        limit("pool-timeout", "Longest wait for one of them; then the answer is 503. Default: 5s"),
+    ]
+}
+
 /// The arguments that the command would refuse when it starts, each with its index.
 pub(super) fn refused(arguments: &[String]) -> Vec<RefusedArgument> {
     let parse = |given: &[String]| define().no_binary_name(true).try_get_matches_from(given).err();
@@ -125,11 +141,24 @@ pub(super) fn refused(arguments: &[String]) -> Vec<RefusedArgument> {
         return alone;
     }
     // Each is valid by itself: two of them are not, together.
-    let Some(error) = parse(arguments) else { return Vec::new() };
+    let Some(error) = parse(arguments) else { return refused_store(arguments) };
     let named = error.get(ContextKind::InvalidArg).map(ToString::to_string).unwrap_or_default();
     let flag = named.split(' ').next();
     let at = arguments.iter().position(|argument| argument.split('=').next() == flag);
     vec![refused(at.unwrap_or_default(), &error)]
+}
+
+/// The argument about the store that the command would refuse when it starts.
+fn refused_store(arguments: &[String]) -> Vec<RefusedArgument> {
+    let Ok(matches) = define().no_binary_name(true).try_get_matches_from(arguments) else { return Vec::new() };
+    let Err(StoreProblem { flag, why }) = store(&matches) else { return Vec::new() };
+    let named = format!("--{flag}");
+    let at = arguments.iter().position(|argument| argument.split('=').next() == Some(named.as_str()));
+    let (why, hint) = match why.split_once("\nhint: ") {
+        Some((why, hint)) => (why.to_owned(), Some(hint.to_owned())),
+        None => (why, None),
+    };
+    vec![RefusedArgument { argument: at.unwrap_or_default(), why, hint }]
 }
 
 /// Clap's objection to an argument, without the argument's name.
@@ -203,7 +232,7 @@ fn limit(name: &'static str, help: &'static str) -> Arg {
 }
 
 pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
-    let config = Config { bus: bus(matches)?, ..config(matches) };
+    let config = Config { bus: bus(matches)?, ..config(matches)? };
     let (is_null, is_child) = (config.null, matches.get_flag("stop-on-eof"));
     let credentials = credentials(matches, config.seed_users + config.accounts.len())?;
     let grace = *matches.get_one::<Duration>("grace").expect("it has a default");
@@ -283,13 +312,42 @@ fn stop_on_eof(stop: Arc<Notify>) {
     });
 }
 
-fn config(matches: &ArgMatches) -> Config {
-    let mut config = Config {
-        listen: *matches.get_one("listen").expect("it has a default"),
-        store: match matches.get_one::<String>("store").map_or("memory", String::as_str) {
+/// Why the store cannot be used as its flags say.
+struct StoreProblem {
+    flag: &'static str,
+    why: String,
+}
+
+fn store(matches: &ArgMatches) -> Result<StoreLocation, StoreProblem> {
+    let text = matches.get_one::<String>("store").map_or("memory", String::as_str);
+    if !PostgresLocation::is_meant(text) {
+        if let Some(flag) = ["pool", "pool-timeout"].into_iter().find(|flag| matches.contains_id(flag)) {
+            let why = "only a PostgreSQL store has a pool of connections\nhint: add --store postgres://…";
+            return Err(StoreProblem { flag, why: why.to_owned() });
+        }
+        return Ok(match text {
             "memory" => StoreLocation::Memory,
             file => StoreLocation::File(PathBuf::from(file)),
-        },
+        });
+    }
+    let location = PostgresLocation::new(text);
+    let mut location =
+        location.map_err(|problem| StoreProblem { flag: "store", why: problem.to_string() })?;
+    if let Some(pool) = matches.get_one::<u16>("pool") {
+        location.pool = usize::from(*pool);
+    }
+    if let Some(timeout) = matches.get_one::<Duration>("pool-timeout") {
+        location.pool_timeout = *timeout;
+    }
+    Ok(StoreLocation::Postgres(Box::new(location)))
+}
+
+fn config(matches: &ArgMatches) -> Result<Config, Error> {
+    let store = store(matches)
+        .map_err(|StoreProblem { flag, why }| Error::flag(&format!("--{flag}"), why))?;
+    let mut config = Config {
+        listen: *matches.get_one("listen").expect("it has a default"),
+        store,
         seed_users: *matches.get_one::<u32>("seed-users").expect("it has a default") as usize,
         accounts: matches.get_many::<Account>("account").into_iter().flatten().cloned().collect(),
         faults: matches.get_one::<Faults>("fault").cloned().unwrap_or_default(),
@@ -330,7 +388,7 @@ fn config(matches: &ArgMatches) -> Config {
     time("gather", &mut limits.gather_most);
     time("long-hold", &mut limits.long_hold);
     limits.sse_lifetime = matches.get_one::<Duration>("sse-lifetime").copied();
-    config
+    Ok(config)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 use super::*;
 
 fn store() -> Sqlite {
-    Sqlite::open(&StoreLocation::Memory).unwrap()
+    Sqlite::open(None).unwrap()
 }
 
 fn message(room: &'static str, key: i64) -> NewMessage<'static> {

@@ -14,7 +14,7 @@ use crate::hub::receipt::{Receipt, Reply};
 use crate::model::room_id::Access;
 use crate::rooms::cursor::{Found, Start};
 use crate::rooms::peer::{Newcomer, Peer};
-use crate::service::{OpenBus, Service, start_over};
+use crate::service::{OpenBus, OpenStore, Service, start_over};
 use crate::store::{
     Appended, History, NewMessage, OpenHistory, PageRequest, Relations, Seed, UserRow,
 };
@@ -29,7 +29,7 @@ struct Shared(Arc<Mutex<Box<dyn Store>>>);
 
 impl Shared {
     fn new() -> Shared {
-        Shared(Arc::new(Mutex::new(crate::store::open(&StoreLocation::Memory).unwrap())))
+        Shared(Arc::new(Mutex::new(crate::store::open(&StoreLocation::Memory, Duration::ZERO).unwrap())))
     }
 }
 
@@ -190,13 +190,18 @@ impl Bus for Radio {
     }
 }
 
+fn opens(store: &Shared) -> OpenStore {
+    let store = store.clone();
+    Box::new(move || Ok(Box::new(store)))
+}
+
 /// Services of one store.
 async fn services<const N: usize>(store: &Shared, air: &Air) -> [Service; N] {
     let mut services = Vec::new();
     for _ in 0..N {
         let limits = Limits { bus_linger: Duration::from_millis(10), ..Limits::default() };
         let config = Config { limits, ..Config::default() };
-        let service = start_over(config, Box::new(store.clone()), None, Some(air.opens())).await.unwrap();
+        let service = start_over(config, opens(store), Some(air.opens())).await.unwrap();
         until("the bus is up", || service.hub().metrics.bus_up.get() == 1).await;
         services.push(service);
     }
