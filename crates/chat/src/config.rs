@@ -3,11 +3,17 @@
 //! Every queue, table and wait in this crate has its bound here and nowhere else. The defaults are those of
 //! the Engine.IO and Socket.IO documents where they name one, and generous to load tests elsewhere.
 
+mod bus_address;
+pub(crate) mod postgres;
+
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+pub use bus_address::BusAddress;
+
 use crate::faults::Faults;
+use postgres::PostgresLocation;
 
 /// Where users, rooms and messages are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +22,15 @@ pub enum StoreLocation {
     Memory,
     /// An SQLite database in this file (write-ahead log beside it), created when absent.
     File(PathBuf),
+    /// A PostgreSQL database, whose tables are made when absent. Several services may share it.
+    Postgres(Box<PostgresLocation>),
+}
+
+impl StoreLocation {
+    /// Whether several services may use it at a time.
+    pub(crate) fn serves_several(&self) -> bool {
+        !matches!(self, StoreLocation::Memory | StoreLocation::File(_))
+    }
 }
 
 /// The files of a certificate and its private key, both PEM.
@@ -39,6 +54,9 @@ pub struct Config {
     pub tls: Option<TlsFiles>,
     /// Where users, rooms and messages are kept.
     pub store: StoreLocation,
+    /// The bus by which it shares rooms with the other services of its store: only with a store that several may use,
+    /// and without faults and the null mode.
+    pub bus: Option<BusAddress>,
     /// Creates `user1@example.test` … `userN@example.test`, all with the password `password`, each friends with
     /// up to four others, and the group room `lobby`. Users that are already in the store are left as they are.
     pub seed_users: usize,
@@ -75,6 +93,7 @@ impl Default for Config {
             instance: None,
             tls: None,
             store: StoreLocation::Memory,
+            bus: None,
             seed_users: 0,
             accounts: Vec::new(),
             faults: Faults::default(),
@@ -208,12 +227,15 @@ pub struct Limits {
     /// The cost of a password's hash. The default is far below OWASP's 19 MiB × 2 passes, so that the login of a load
     /// test measures the service and not Argon2; raise it to study login itself.
     pub password_cost: PasswordCost,
-    /// How long an access token is valid. Tokens live in memory and end with the process.
+    /// How long an access token is valid. With an SQLite store they live in memory and end with the process; with a
+    /// PostgreSQL store they are signed, and valid at every service that shares it.
     pub token_lifetime: Duration,
-    /// Access tokens valid at once; then logins are answered 503.
+    /// Access tokens valid at once; then logins are answered 503. Signed ones are not counted.
     pub tokens: usize,
-    /// Access tokens of one user valid at once; over it, its oldest ends.
+    /// Access tokens of one user valid at once; over it, its oldest ends. Signed ones are not counted.
     pub tokens_per_user: usize,
+    /// How long a room is still heard over the bus that nobody here is in or waits for.
+    pub bus_linger: Duration,
     /// Sessions kept for `Config::recovery`; over it, the oldest is forgotten.
     pub recoverable: usize,
     /// For the peer to take a close frame and answer it before the socket is dropped.
@@ -268,6 +290,7 @@ impl Default for Limits {
             token_lifetime: Duration::from_secs(12 * 3600),
             tokens: 1_000_000,
             tokens_per_user: 10_000,
+            bus_linger: Duration::from_secs(30),
             recoverable: 100_000,
             close_grace: Duration::from_secs(5),
             close_bytes: 16 * 1024 * 1024,
@@ -292,7 +315,7 @@ pub enum Error {
     Store {
         /// The attempted operation.
         doing: &'static str,
-        /// SQLite's error.
+        /// SQLite's or PostgreSQL's error.
         reason: String,
     },
     /// Another service has the store.
@@ -318,6 +341,12 @@ pub enum Error {
         /// What helps.
         hint: &'static str,
     },
+    /// The bus does not work: messages of other services come from the store, and later.
+    #[error("cannot hear the other instances over the bus, their messages are read from the store: {0}")]
+    Bus(String),
+    /// The bus cannot be used with the rest of the configuration.
+    #[error("a bus {0}")]
+    BusRefused(&'static str),
     /// The timer of the null mode could not be made.
     #[error("cannot make a timer: {0}")]
     Timer(std::io::Error),

@@ -119,7 +119,7 @@ pub(crate) fn configuration(service: &Config, instances: &Instances) -> Result<S
 
 /// Why the instances' command lines have more than an address.
 const TOGETHER: &str = "\
-# Several instances are one service when they have a store and a bus in common; --instance is for sessions that are polled.
+# Several instances are one service when they have a store and a bus in common; --instance is for polled sessions.
 # When nginx runs elsewhere than the instances, their addresses here are those it reaches them by (--instances A,B,C).";
 
 fn start(number: usize, address: &str, count: usize) -> String {
@@ -139,8 +139,9 @@ fn certificate(files: &TlsFiles) -> String {
     let quoted =
         |path: &std::path::Path| path.display().to_string().replace('\\', "\\\\").replace('"', "\\\"");
     format!(
-        "        ssl_certificate \"{}\";\n        ssl_certificate_key \"{}\";\n        ssl_protocols TLSv1.2 TLSv1.3;\n        \
-         ssl_session_cache shared:sonagi:10m;\n        # TLS ends here: the instances speak without.",
+        "        ssl_certificate \"{}\";\n        ssl_certificate_key \"{}\";\n        \
+         ssl_protocols TLSv1.2 TLSv1.3;\n        ssl_session_cache shared:sonagi:10m;\n        \
+         # TLS ends here: the instances speak without.",
         quoted(&files.certificate),
         quoted(&files.key)
     )

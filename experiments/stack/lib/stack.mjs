@@ -18,16 +18,8 @@ function program(name) {
   return found;
 }
 
-/** The flags of `sonagi serve` that this binary knows. */
-function knows(flag) {
-  return existsSync(SONAGI) && execFileSync(SONAGI, ['serve', '--help'], { encoding: 'utf8' }).includes(`${flag} `);
-}
-
-/** How many are started: several are one service by a store and a bus, which the binary must know. */
-export const INSTANCES = knows('--bus') ? 3 : 1;
-
 /** What is started when nothing else is said. */
-export const DEFAULTS = { instances: INSTANCES, users: 20, grace: '2s', serve: [], postgres: [] };
+export const DEFAULTS = { instances: 3, users: 20, grace: '2s', serve: [], postgres: [] };
 
 export class Stack {
   #parts = new Map();
@@ -53,15 +45,11 @@ export class Stack {
   }
 
   async #start() {
-    // Several instances are one service by what they have in common.
-    const isShared = knows('--bus');
-    if (!isShared && this.options.instances > 1) {
-      throw new Error(`${SONAGI} has no --bus: its instances would have no room in common\nhint: --instances 1, or a newer binary`);
-    }
     const { instances } = this.options;
     const [redis, postgres, nginx, status, ...ports] = await freePorts(4 + instances);
-    if (isShared) await Promise.all([this.#startPostgres(postgres), this.#startRedis(redis)]);
-    const shared = isShared ? ['--store', this.postgres, '--bus', this.redis] : [];
+    await Promise.all([this.#startPostgres(postgres), this.#startRedis(redis)]);
+    // Several instances are one service by what they have in common.
+    const shared = ['--store', this.postgres, '--bus', this.redis];
     // The first makes the tables and the users that the others find.
     await this.#startInstance(1, ports[0], shared);
     await Promise.all(ports.slice(1).map((port, at) => this.#startInstance(at + 2, port, shared)));
@@ -116,7 +104,7 @@ export class Stack {
     this.url = `http://127.0.0.1:${port}`;
     // SIGQUIT would wait for every WebSocket. Killed, its workers would live on: it is always asked.
     await this.#part('nginx', argv, { widow: 'TERM' }, () => isOpen(port));
-    this.watch = [`nginx:http://127.0.0.1:${status}/status#log=${log}`, this.redis, this.postgres].filter(Boolean);
+    this.watch = [`nginx:http://127.0.0.1:${status}/status#log=${log}`, this.redis, this.postgres];
   }
 
   async #part(name, argv, options, isReady) {
@@ -134,7 +122,7 @@ export class Stack {
 
   /** The same for a command's environment: STACK_URL, STACK_INSTANCES (with commas), STACK_POSTGRES, STACK_REDIS, STACK_FOLDER. */
   get environment() {
-    const { url, instances, postgres = '', redis = '', folder } = this;
+    const { url, instances, postgres, redis, folder } = this;
     const names = { URL: url, INSTANCES: instances.join(','), POSTGRES: postgres, REDIS: redis, FOLDER: folder };
     return { SONAGI_BIN: SONAGI, ...Object.fromEntries(Object.entries(names).map(([name, value]) => [`STACK_${name}`, value])) };
   }

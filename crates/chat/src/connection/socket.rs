@@ -1,7 +1,7 @@
 //! A connection's socket, bare or inside TLS.
 //!
-//! What is plain stays as it was: the socket is split, and whoever publishes writes to its other half. TLS has one state
-//! for both directions, so its socket belongs to the connection's task alone; publishers wake that task instead. It is
+//! What is plain stays as it was: the socket is split, and whoever publishes writes to its other half. TLS has one
+//! state for both directions, so its socket belongs to the connection's task alone; publishers wake that task instead. It is
 //! boxed, so that a plain connection does not carry its size.
 
 use std::io::{self, IoSlice};
@@ -144,8 +144,8 @@ impl TaskSocket {
         }
     }
 
-    /// Ends our side and leaves the other open: closing with unread input would reset the socket and could lose what was
-    /// written last. Ready once that is done or cannot be.
+    /// Ends our side and leaves the other open: closing with unread input would reset the socket and could lose what
+    /// was written last. Ready once that is done or cannot be.
     pub(crate) fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         match self {
             TaskSocket::Plain(half) => {

@@ -33,8 +33,8 @@ pub(crate) enum BodyError {
 }
 
 /// The whole body, within a size and the body timeout. Who waits to be told that it may send one that is too large
-/// is told at once that it may not: reading would have hyper tell it to go on. Of who does not wait, the rest is read and
-/// dropped, `close_bytes` at most: closing with unread input would reset the connection, and a sender that is still
+/// is told at once that it may not: reading would have hyper tell it to go on. Of who does not wait, the rest is read
+/// and dropped, `close_bytes` at most: closing with unread input would reset the connection, and a sender that is still
 /// writing, such as a proxy, would never see its answer.
 pub(crate) async fn body(request: Request<Incoming>, limit: usize, hub: &Hub) -> Result<Bytes, BodyError> {
     let waits = request.headers().contains_key(header::EXPECT);

@@ -44,6 +44,11 @@ impl FailureReporter {
         }
     }
 
+    /// The bus does not work.
+    pub(crate) fn bus(&self, why: &str) {
+        self.at(Instant::now(), &Error::Bus(why.to_owned()));
+    }
+
     fn at(&self, now: Instant, failure: &Error) {
         let Some(tell) = self.tell.get() else { return };
         let passed = {

@@ -9,7 +9,9 @@ use crate::{limits, signals, values};
 use clap::error::ContextKind;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use sonagi_artillery::RefusedArgument;
-use sonagi_chat::{Account, Config, Faults, Rate, Service, StoreLocation, TlsFiles};
+use sonagi_chat::{
+    Account, BusAddress, Config, Faults, PostgresLocation, Rate, Service, StoreLocation, TlsFiles,
+};
 use std::io::Read;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -39,24 +41,12 @@ pub(super) fn define() -> Command {
         .long_about(
             "Run the reference chat service: accounts, friends, rooms and messages over HTTP, WebSocket, Socket.IO and \
              STOMP (with or without SockJS), and location groups also over event streams, polling and long polling \
-             (docs/service.md). Once it is ready, it prints `listening on http://HOST:PORT` (https with --tls) as its first line. The \
-             first Ctrl-C or SIGTERM drains it, the second stops it at once.",
-        )
-        .arg(
-            flag("listen", "ADDRESS", "Address to listen on; port 0 picks a free one")
-                .default_value("127.0.0.1:8080")
-                .value_parser(value_parser!(SocketAddr)),
-        )
-        .arg(
-            flag("tls", "CERT.pem,KEY.pem", "Speak TLS with this certificate and key; both are read again on SIGHUP and \
-                                             when they change")
-                .value_parser(tls_files),
+             (docs/service.md). Once it is ready, it prints `listening on http://HOST:PORT` (https with --tls) as its \
+             first line. The first Ctrl-C or SIGTERM drains it, the second stops it at once.",
         )
         .args(proxy_flags())
-        .arg(
-            flag("store", "memory|FILE", "Store users and messages in memory, or in an SQLite file")
-                .default_value("memory"),
-        )
+        .args(store_flags())
+        .args(pool_flags())
         .arg(
             flag("seed-users", "N", "Create user1@example.test … userN@example.test, password `password`")
                 .default_value("0")
@@ -91,7 +81,7 @@ pub(super) fn define() -> Command {
             Arg::new("null")
                 .long("null")
                 .action(ArgAction::SetTrue)
-                .conflicts_with_all(["fault", "store", "protocol-suite", "recovery"])
+                .conflicts_with_all(["fault", "store", "bus", "protocol-suite", "recovery"])
                 .help("Act as a target for measuring load generators: minimal answers, nothing stored \
                        (docs/service.md)"),
         )
@@ -107,6 +97,15 @@ pub(super) fn define() -> Command {
                 .action(ArgAction::SetTrue)
                 .help("Drain and stop when standard input ends, so that a child process never outlives its parent"),
         )
+}
+
+/// How a PostgreSQL store is connected to.
+fn pool_flags() -> [Arg; 2] {
+    [
+        flag("pool", "N", "Limit on connections to the PostgreSQL store; default: 10")
+            .value_parser(value_parser!(u16).range(1..)),
+        limit("pool-timeout", "Longest wait for one of them; then the answer is 503. Default: 5s"),
+    ]
 }
 
 /// The arguments that the command would refuse when it starts, each with its index.
@@ -128,11 +127,26 @@ pub(super) fn refused(arguments: &[String]) -> Vec<RefusedArgument> {
         return alone;
     }
     // Each is valid by itself: two of them are not, together.
-    let Some(error) = parse(arguments) else { return Vec::new() };
+    let Some(error) = parse(arguments) else { return refused_store(arguments) };
     let named = error.get(ContextKind::InvalidArg).map(ToString::to_string).unwrap_or_default();
     let flag = named.split(' ').next();
     let at = arguments.iter().position(|argument| argument.split('=').next() == flag);
     vec![refused(at.unwrap_or_default(), &error)]
+}
+
+/// The argument about the store that the command would refuse when it starts.
+fn refused_store(arguments: &[String]) -> Vec<RefusedArgument> {
+    let Ok(matches) = define().no_binary_name(true).try_get_matches_from(arguments) else {
+        return Vec::new();
+    };
+    let Err(StoreProblem { flag, why }) = store(&matches) else { return Vec::new() };
+    let named = format!("--{flag}");
+    let at = arguments.iter().position(|argument| argument.split('=').next() == Some(named.as_str()));
+    let (why, hint) = match why.split_once("\nhint: ") {
+        Some((why, hint)) => (why.to_owned(), Some(hint.to_owned())),
+        None => (why, None),
+    };
+    vec![RefusedArgument { argument: at.unwrap_or_default(), why, hint }]
 }
 
 /// Clap's objection to an argument, without the argument's name.
@@ -146,9 +160,18 @@ fn why(error: &clap::Error) -> String {
     }
 }
 
-/// What a proxy in front of the service needs.
-fn proxy_flags() -> [Arg; 3] {
+/// Where it listens, and what a proxy in front of it needs.
+fn proxy_flags() -> [Arg; 5] {
     [
+        flag("listen", "ADDRESS", "Address to listen on; port 0 picks a free one")
+            .default_value("127.0.0.1:8080")
+            .value_parser(value_parser!(SocketAddr)),
+        flag(
+            "tls",
+            "CERT.pem,KEY.pem",
+            "Speak TLS with this certificate and key; both are read again on SIGHUP and when they change",
+        )
+        .value_parser(tls_files),
         flag(
             "instance",
             "N",
@@ -167,6 +190,24 @@ fn proxy_flags() -> [Arg; 3] {
         .default_value("3")
         .value_parser(Instances::parse)
         .requires("print-nginx"),
+    ]
+}
+
+fn store_flags() -> [Arg; 2] {
+    [
+        // Judged by `store`: what the parser says of a value holds its password.
+        flag(
+            "store",
+            "memory|FILE|postgres://…",
+            "Store users and messages in memory, in an SQLite file, or in a PostgreSQL database that services may \
+             share",
+        )
+        .default_value("memory"),
+        flag(
+            "bus",
+            "redis://…",
+            "Share rooms over this Redis with the other instances of a store that several may use",
+        ),
     ]
 }
 
@@ -243,7 +284,7 @@ fn limit(name: &'static str, help: &'static str) -> Arg {
 }
 
 pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
-    let config = config(matches);
+    let config = Config { bus: bus(matches)?, ..config(matches)? };
     if matches.get_flag("print-nginx") {
         return print_nginx(&config, matches, terminal);
     }
@@ -312,7 +353,13 @@ async fn reload(service: &Service, hangups: Option<Signal>, terminal: &Terminal)
             Err(error) => terminal.say(&format!("error: the certificate in use stays: {error}")),
         }
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
+}
+
+/// The bus; read here because the argument parser would show a wrong address with its password.
+fn bus(matches: &ArgMatches) -> Result<Option<BusAddress>, Error> {
+    let address = matches.get_one::<String>("bus").map(|text| text.parse::<BusAddress>());
+    address.transpose().map_err(|why| Error::flag("--bus", why))
 }
 
 /// A single-threaded runtime for one worker, else one with that many.
@@ -352,15 +399,44 @@ fn stop_on_eof(stop: Arc<Notify>) {
     });
 }
 
-fn config(matches: &ArgMatches) -> Config {
+/// Why the store cannot be used as its flags say.
+struct StoreProblem {
+    flag: &'static str,
+    why: String,
+}
+
+fn store(matches: &ArgMatches) -> Result<StoreLocation, StoreProblem> {
+    let text = matches.get_one::<String>("store").map_or("memory", String::as_str);
+    if !PostgresLocation::is_meant(text) {
+        if let Some(flag) = ["pool", "pool-timeout"].into_iter().find(|flag| matches.contains_id(flag)) {
+            let why = "only a PostgreSQL store has a pool of connections\nhint: add --store postgres://…";
+            return Err(StoreProblem { flag, why: why.to_owned() });
+        }
+        return Ok(match text {
+            "memory" => StoreLocation::Memory,
+            file => StoreLocation::File(PathBuf::from(file)),
+        });
+    }
+    let location = PostgresLocation::new(text);
+    let mut location =
+        location.map_err(|problem| StoreProblem { flag: "store", why: problem.to_string() })?;
+    if let Some(pool) = matches.get_one::<u16>("pool") {
+        location.pool = usize::from(*pool);
+    }
+    if let Some(timeout) = matches.get_one::<Duration>("pool-timeout") {
+        location.pool_timeout = *timeout;
+    }
+    Ok(StoreLocation::Postgres(Box::new(location)))
+}
+
+fn config(matches: &ArgMatches) -> Result<Config, Error> {
+    let store =
+        store(matches).map_err(|StoreProblem { flag, why }| Error::flag(&format!("--{flag}"), why))?;
     let mut config = Config {
         listen: *matches.get_one("listen").expect("it has a default"),
         instance: matches.get_one::<u16>("instance").copied(),
         tls: matches.get_one::<TlsFiles>("tls").cloned(),
-        store: match matches.get_one::<String>("store").map_or("memory", String::as_str) {
-            "memory" => StoreLocation::Memory,
-            file => StoreLocation::File(PathBuf::from(file)),
-        },
+        store,
         seed_users: *matches.get_one::<u32>("seed-users").expect("it has a default") as usize,
         accounts: matches.get_many::<Account>("account").into_iter().flatten().cloned().collect(),
         faults: matches.get_one::<Faults>("fault").cloned().unwrap_or_default(),
@@ -401,7 +477,7 @@ fn config(matches: &ArgMatches) -> Config {
     time("gather", &mut limits.gather_most);
     time("long-hold", &mut limits.long_hold);
     limits.sse_lifetime = matches.get_one::<Duration>("sse-lifetime").copied();
-    config
+    Ok(config)
 }
 
 #[cfg(test)]
