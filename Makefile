@@ -17,7 +17,7 @@ export SONAGI_PYTHON = $(abspath $(PYTHON))
 .DEFAULT_GOAL := help
 # The steps of `test` share the target folder and the machine: one after another, also under make -j.
 .NOTPARALLEL:
-.PHONY: help install demo test check unit counts interop differential differential-k6 smoke conformance bench bottlenecks soak churn fuzz setup web web-test
+.PHONY: help install demo demo-stack test check unit counts interop differential differential-k6 smoke conformance bench bottlenecks soak churn fuzz setup web web-test
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,6 +29,11 @@ install: ## build, and put the binary into PREFIX/bin (/usr/local/bin)
 demo: ## build, start the chat service, load it with two scenarios, print both verdicts
 	$(CARGO) build --profile demo --locked -p sonagi
 	$(TARGET_DIR)/demo/sonagi demo
+
+demo-stack: setup ## PostgreSQL, Redis, nginx and three instances of the service, a short chat through all of them, its verdict (experiments/stack/README.md)
+	$(CARGO) build --profile demo --locked -p sonagi
+	SONAGI_BIN=$(abspath $(TARGET_DIR))/demo/sonagi node experiments/stack/stack.mjs run -- \
+	    sh -c '"$$SONAGI_BIN" run experiments/stack/chat.yml --target "$$STACK_URL" --no-folder'
 
 test: setup check unit web-test counts interop smoke ## the whole gate: format, lints, Rust tests, the page in a browser, instruction counts, foreign partners, demo and conformance smoke
 

@@ -8,7 +8,7 @@ export async function startService(...flags) {
   return new Service(match[1], stop);
 }
 
-class Service {
+export class Service {
   #tokens = {};
 
   constructor(url, stop) {

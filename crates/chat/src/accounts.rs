@@ -1,12 +1,14 @@
 //! Users, their friends, their passwords and their access tokens.
 //!
 //! All users are in memory; the store only keeps them over a restart. Tokens live in memory alone and end with the
-//! process. How passwords are verified is in `passwords`.
+//! process (`tokens`), unless services share a store and take each other's (`signed_tokens`). How passwords are verified
+//! is in `passwords`.
 
 pub(crate) mod credentials;
 pub(crate) mod directory;
 pub(crate) mod passwords;
 pub(crate) mod rate_limit;
+pub(crate) mod signed_tokens;
 pub(crate) mod tokens;
 pub(crate) mod user;
 
@@ -16,10 +18,11 @@ use std::io::{BufReader, Read};
 use std::net::IpAddr;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use crate::accounts::passwords::Passwords;
 use crate::accounts::rate_limit::Buckets;
+use crate::accounts::signed_tokens::SignedTokens;
 use crate::accounts::tokens::{Bounds, Tokens};
 use directory::Directory;
 use user::User;
@@ -36,8 +39,8 @@ const EMAIL: usize = 254;
 pub(crate) struct Accounts {
     by_id: HashMap<u64, Arc<User>>,
     by_email: HashMap<String, u64>,
-    pub(crate) directory: Directory,
-    tokens: Mutex<Tokens>,
+    directory: Directory,
+    tokens: Issuer,
     secrets: Secrets,
     passwords: Passwords,
     /// Verified when the email is unknown, so that the answer takes as long.
@@ -45,6 +48,12 @@ pub(crate) struct Accounts {
     decoy: Option<Arc<str>>,
     by_email_rate: Buckets<String>,
     by_address_rate: Option<Buckets<IpAddr>>,
+}
+
+/// Who gives access tokens and knows whose they are.
+enum Issuer {
+    Remembers(Mutex<Tokens>),
+    Signs(SignedTokens),
 }
 
 /// A login that was granted.
@@ -59,6 +68,7 @@ impl Accounts {
         relations: Relations,
         passwords: Passwords,
         decoy: Option<String>,
+        token_secret: Option<&str>,
         limits: &Limits,
     ) -> Result<Accounts, Error> {
         let Relations { friends, sponsors, mut posts } = relations;
@@ -90,7 +100,10 @@ impl Accounts {
             directory: Directory::new(by_id.values().map(|user| &**user)),
             by_id,
             by_email,
-            tokens: Mutex::new(Tokens::new(bounds)),
+            tokens: match token_secret {
+                Some(secret) => Issuer::Signs(SignedTokens::new(secret, limits.token_lifetime)),
+                None => Issuer::Remembers(Mutex::new(Tokens::new(bounds))),
+            },
             secrets: Secrets::open()?,
             passwords,
             decoy: decoy.map(Into::into),
@@ -172,21 +185,34 @@ impl Accounts {
 
     /// A new access token of a user.
     pub(crate) fn token(&self, user: u64) -> Result<String, Problem> {
-        let text = self.secrets.hex(24);
-        match lock(&self.tokens).give(&text, user, Instant::now()) {
-            true => Ok(text),
-            false => Err(Problem::new(503, "too_many_tokens", "too many access tokens are valid")),
+        match &self.tokens {
+            Issuer::Signs(tokens) => Ok(tokens.give(user, &self.secrets.hex(6), now_seconds())),
+            Issuer::Remembers(tokens) => {
+                let text = self.secrets.hex(24);
+                match lock(tokens).give(&text, user, Instant::now()) {
+                    true => Ok(text),
+                    false => Err(Problem::new(503, "too_many_tokens", "too many access tokens are valid")),
+                }
+            }
         }
     }
 
     /// The user of a valid token.
     pub(crate) fn who(&self, token: &str) -> Option<u64> {
-        lock(&self.tokens).who(token, Instant::now())
+        match &self.tokens {
+            // One of a user that was added after this service read them is nobody's here.
+            Issuer::Signs(tokens) => {
+                tokens.who(token, now_seconds()).filter(|user| self.by_id.contains_key(user))
+            }
+            Issuer::Remembers(tokens) => lock(tokens).who(token, Instant::now()),
+        }
     }
 
     /// Forgets what time has made meaningless.
     pub(crate) fn sweep(&self, now: Instant) {
-        lock(&self.tokens).sweep(now);
+        if let Issuer::Remembers(tokens) = &self.tokens {
+            lock(tokens).sweep(now);
+        }
         self.passwords.sweep();
         self.by_email_rate.sweep(now);
         if let Some(rate) = &self.by_address_rate {
@@ -198,6 +224,10 @@ impl Accounts {
     pub(crate) fn session_id(&self) -> String {
         self.secrets.hex(15)
     }
+}
+
+fn now_seconds() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
 /// By the first of each pair, the second ones in their order.

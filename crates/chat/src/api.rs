@@ -17,10 +17,10 @@ use crate::accounts::user::User;
 use crate::connection::source::Source;
 use crate::http::{self, Answer};
 use crate::hub::Hub;
-use crate::metrics::process;
+use crate::hub::log::others::{self, Others};
 use crate::model::room_id::{self, Access};
 use crate::problem::Problem;
-use crate::rooms::cursor::Excerpt;
+use crate::rooms::cursor::{Excerpt, Start};
 use crate::rooms::room::Room;
 use crate::store::{PageRequest, Store};
 
@@ -28,11 +28,14 @@ pub(crate) fn health(hub: &Hub) -> Result<Answer, Problem> {
     if !hub.is_serving() {
         return Err(Problem::draining());
     }
+    if hub.is_shared && hub.metrics.bus_up.get() == 0 {
+        return Ok(http::text("ok\nbus: down, messages of other instances come from the store\n"));
+    }
     Ok(http::text("ok\n"))
 }
 
 pub(crate) fn metrics(hub: &Hub) -> Answer {
-    let mut answer = http::text(hub.metrics.render() + &process::metrics());
+    let mut answer = http::text(hub.metrics_text());
     let content_type = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     answer.headers_mut().insert(header::CONTENT_TYPE, content_type);
     answer
@@ -126,24 +129,43 @@ pub(crate) async fn find_or_create(request: Request<Incoming>, hub: &Arc<Hub>) -
     let room = match hub.rooms.find(&id) {
         Some(room) => room,
         None => {
+            let (answer, answered) = tokio::sync::oneshot::channel();
             let rooms = hub.clone();
             // Made on the log's one thread, which stores it before anybody can say something in it.
-            let made = hub.log.with(move |store| make_room(&rooms, store, &id, access));
-            made.await.ok_or_else(Problem::overloaded)??
+            let make = move |store: &mut dyn Store, others: Option<&mut Others>| {
+                let _ = answer.send(make_room(&rooms, store, others.as_deref(), &id, access));
+            };
+            if !hub.log.ask(Box::new(make)) {
+                return Err(Problem::overloaded());
+            }
+            answered.await.map_err(|_| Problem::overloaded())??
         }
     };
     Ok(http::value(&json!({"roomId": &*room.id})))
 }
 
-fn make_room(hub: &Hub, store: &mut dyn Store, id: &str, access: Access) -> Result<Arc<Room>, Problem> {
+fn make_room(
+    hub: &Hub,
+    store: &mut dyn Store,
+    others: Option<&Others>,
+    id: &str,
+    access: Access,
+) -> Result<Arc<Room>, Problem> {
+    if others.is_some() {
+        let found = others::find(id, store, hub).inspect_err(|error| hub.failures.store("read", error));
+        found.map_err(|error| error.kind.problem())?;
+    }
     let (room, is_new) = hub.make_room(id, access, None)?;
     if is_new {
         match store.insert_room(id, access) {
-            Ok(key) => room.is_stored_as(key),
+            Ok(key) => {
+                room.is_stored_as(key);
+                others.into_iter().for_each(|others| others.made(id));
+            }
             Err(error) => {
                 hub.rooms.unmake(&room);
                 hub.failures.store("write", &error);
-                return Err(Problem::store());
+                return Err(error.kind.problem());
             }
         }
     }
@@ -158,7 +180,10 @@ pub(crate) async fn messages(
     hub: &Arc<Hub>,
 ) -> Result<Answer, Problem> {
     let user = caller(request.headers(), hub)?;
-    let room = hub.room_for(Some(user.id), &http::decode(id, false), source)?;
+    let id = http::decode(id, false);
+    hub.look_for(&id).await?;
+    let room = hub.room_for(Some(user.id), &id, source)?;
+    hub.refresh_for(&room, Start::Now).await?;
     let limits = &hub.config.limits;
     let after = http::number(request, "after")?.unwrap_or(0);
     let messages = http::number(request, "limit")?.unwrap_or(100).min(limits.history_page as u64) as usize;

@@ -3,11 +3,17 @@
 //! Every queue, table and wait in this crate has its bound here and nowhere else. The defaults are those of
 //! the Engine.IO and Socket.IO documents where they name one, and generous to load tests elsewhere.
 
+mod bus_address;
+pub(crate) mod postgres;
+
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+pub use bus_address::BusAddress;
+
 use crate::faults::Faults;
+use postgres::PostgresLocation;
 
 /// Where users, rooms and messages are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +22,24 @@ pub enum StoreLocation {
     Memory,
     /// An SQLite database in this file (write-ahead log beside it), created when absent.
     File(PathBuf),
+    /// A PostgreSQL database, whose tables are made when absent. Several services may share it.
+    Postgres(Box<PostgresLocation>),
+}
+
+impl StoreLocation {
+    /// Whether several services may use it at a time.
+    pub(crate) fn serves_several(&self) -> bool {
+        !matches!(self, StoreLocation::Memory | StoreLocation::File(_))
+    }
+}
+
+/// The files of a certificate and its private key, both PEM.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsFiles {
+    /// The service's certificate, and behind it those that signed it.
+    pub certificate: PathBuf,
+    /// Its private key, without a password.
+    pub key: PathBuf,
 }
 
 /// All a service is told. `Config::default()` listens on a free port of 127.0.0.1 with an empty memory store.
@@ -23,8 +47,16 @@ pub enum StoreLocation {
 pub struct Config {
     /// The address to bind; port 0 picks a free one (see `Service::address`).
     pub listen: SocketAddr,
+    /// The number of this instance among those behind a proxy: ids of Engine.IO's sessions begin with it and a dot, for
+    /// the proxy to know whose they are.
+    pub instance: Option<u16>,
+    /// Speaks TLS only, with this certificate; it is read again when the files change. `None` (the default): no TLS.
+    pub tls: Option<TlsFiles>,
     /// Where users, rooms and messages are kept.
     pub store: StoreLocation,
+    /// The bus by which it shares rooms with the other services of its store: only with a store that several may use,
+    /// and without faults and the null mode.
+    pub bus: Option<BusAddress>,
     /// Creates `user1@example.test` … `userN@example.test`, all with the password `password`, each friends with
     /// up to four others, and the group room `lobby`. Users that are already in the store are left as they are.
     pub seed_users: usize,
@@ -58,7 +90,10 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             listen: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0),
+            instance: None,
+            tls: None,
             store: StoreLocation::Memory,
+            bus: None,
             seed_users: 0,
             accounts: Vec::new(),
             faults: Faults::default(),
@@ -116,6 +151,8 @@ pub struct Limits {
     pub ping_timeout: Duration,
     /// The largest WebSocket message or polling body taken, in bytes; also announced as `maxPayload`.
     pub max_payload: usize,
+    /// For the handshake of TLS.
+    pub handshake_timeout: Duration,
     /// From opening a socket to the first thing it must do: CONNECT on Socket.IO, a room on `/ws`.
     pub connect_timeout: Duration,
     /// From `2probe` to the end of an upgrade.
@@ -190,12 +227,15 @@ pub struct Limits {
     /// The cost of a password's hash. The default is far below OWASP's 19 MiB × 2 passes, so that the login of a load
     /// test measures the service and not Argon2; raise it to study login itself.
     pub password_cost: PasswordCost,
-    /// How long an access token is valid. Tokens live in memory and end with the process.
+    /// How long an access token is valid. With an SQLite store they live in memory and end with the process; with a
+    /// PostgreSQL store they are signed, and valid at every service that shares it.
     pub token_lifetime: Duration,
-    /// Access tokens valid at once; then logins are answered 503.
+    /// Access tokens valid at once; then logins are answered 503. Signed ones are not counted.
     pub tokens: usize,
-    /// Access tokens of one user valid at once; over it, its oldest ends.
+    /// Access tokens of one user valid at once; over it, its oldest ends. Signed ones are not counted.
     pub tokens_per_user: usize,
+    /// How long a room is still heard over the bus that nobody here is in or waits for.
+    pub bus_linger: Duration,
     /// Sessions kept for `Config::recovery`; over it, the oldest is forgotten.
     pub recoverable: usize,
     /// For the peer to take a close frame and answer it before the socket is dropped.
@@ -211,6 +251,7 @@ impl Default for Limits {
             ping_interval: Duration::from_secs(25),
             ping_timeout: Duration::from_secs(20),
             max_payload: 1_000_000,
+            handshake_timeout: Duration::from_secs(10),
             connect_timeout: Duration::from_secs(45),
             upgrade_timeout: Duration::from_secs(10),
             header_timeout: Duration::from_secs(30),
@@ -249,6 +290,7 @@ impl Default for Limits {
             token_lifetime: Duration::from_secs(12 * 3600),
             tokens: 1_000_000,
             tokens_per_user: 10_000,
+            bus_linger: Duration::from_secs(30),
             recoverable: 100_000,
             close_grace: Duration::from_secs(5),
             close_bytes: 16 * 1024 * 1024,
@@ -273,7 +315,7 @@ pub enum Error {
     Store {
         /// The attempted operation.
         doing: &'static str,
-        /// SQLite's error.
+        /// SQLite's or PostgreSQL's error.
         reason: String,
     },
     /// Another service has the store.
@@ -287,6 +329,24 @@ pub enum Error {
         /// The lock's holder.
         holder: String,
     },
+    /// A certificate or key cannot be used.
+    #[error("cannot use {} for TLS: {rule}; got: {got}\nhint: {hint}", path.display())]
+    Tls {
+        /// The file.
+        path: PathBuf,
+        /// What a file in its place is.
+        rule: &'static str,
+        /// What this one is.
+        got: String,
+        /// What helps.
+        hint: &'static str,
+    },
+    /// The bus does not work: messages of other services come from the store, and later.
+    #[error("cannot hear the other instances over the bus, their messages are read from the store: {0}")]
+    Bus(String),
+    /// The bus cannot be used with the rest of the configuration.
+    #[error("a bus {0}")]
+    BusRefused(&'static str),
     /// The timer of the null mode could not be made.
     #[error("cannot make a timer: {0}")]
     Timer(std::io::Error),

@@ -3,5 +3,6 @@
 pub(crate) mod heartbeat;
 pub(crate) mod outbox;
 pub(crate) mod read_buffer;
+pub(crate) mod socket;
 pub(crate) mod source;
 pub(crate) mod write_buffer;

@@ -1,6 +1,7 @@
 //! Everything the parts of a running service share, and two of the three things every transport asks of it: leave and
 //! say. To join is in `join`.
 
+pub(crate) mod elsewhere;
 pub(crate) mod failures;
 pub(crate) mod gathering;
 pub(crate) mod history;
@@ -15,6 +16,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
 use serde_json::value::RawValue;
+use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 use failures::FailureReporter;
@@ -26,12 +28,14 @@ use receipt::Receipt;
 use crate::accounts::Accounts;
 use crate::config::{Config, Limits};
 use crate::connection::source::Source;
-use crate::metrics::Metrics;
+use crate::metrics::{Metrics, process};
 use crate::model::room_id::{self, Access, OPEN};
 use crate::problem::Problem;
 use crate::rooms::peer::{Peer, Peers};
 use crate::rooms::registry::{NotMade, Rooms};
 use crate::rooms::room::Room;
+use crate::store::Pooled;
+use crate::store::user_lists::UserLists;
 
 /// How far the service's life has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
@@ -55,15 +59,32 @@ pub(crate) struct Hub {
     /// Distinguishes the numbers of this store from those of another.
     pub(crate) epoch: Box<str>,
     pub(crate) readers: Readers,
+    /// The store's own lists of users, where they are not read from `accounts`.
+    pub(crate) lists: Option<Arc<dyn UserLists>>,
+    pub(crate) pool: Option<Arc<dyn Pooled>>,
     pub(crate) failures: FailureReporter,
     pub(crate) phase: watch::Sender<Phase>,
     pub(crate) born: Instant,
+    /// Other services use the same store.
+    pub(crate) is_shared: bool,
+    pub(crate) runtime: Handle,
 }
 
 impl Hub {
     /// Milliseconds of the service's own clock, never 0.
     pub(crate) fn now(&self) -> u64 {
         self.born.elapsed().as_millis() as u64 + 1
+    }
+
+    /// Who lists users.
+    pub(crate) fn user_lists(&self) -> &dyn UserLists {
+        self.lists.as_deref().unwrap_or(&self.accounts)
+    }
+
+    /// The text of `/metrics`.
+    pub(crate) fn metrics_text(&self) -> String {
+        let pool = self.pool.as_ref().map_or_else(String::new, |pool| pool.levels().render());
+        self.metrics.render() + &pool + &process::metrics()
     }
 
     pub(crate) fn is_serving(&self) -> bool {

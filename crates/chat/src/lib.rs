@@ -19,6 +19,7 @@
 //! | `faults`, `config`, `metrics`, `problem` | the plan of faults, limits and errors, counters, refusals |
 //! | `model` | messages, names of rooms |
 //! | `store` | where users, rooms and messages are kept |
+//! | `bus` | what services that share a store tell each other |
 //! | `accounts` | users, passwords, tokens |
 //! | `connection` | one connection below rooms: its queue, its heartbeat, its address |
 //! | `encoding` | how messages are written for each wire |
@@ -35,6 +36,7 @@
 
 mod accounts;
 mod api;
+mod bus;
 mod config;
 mod connection;
 mod encoding;
@@ -53,6 +55,7 @@ mod sync;
 mod transports;
 
 pub use accounts::credentials::{Credential, write_credentials};
-pub use config::{Account, Config, Error, Limits, PasswordCost, Rate, StoreLocation};
+pub use config::postgres::{PostgresAddressProblem, PostgresLocation};
+pub use config::{Account, BusAddress, Config, Error, Limits, PasswordCost, Rate, StoreLocation, TlsFiles};
 pub use faults::{FaultProblems, Faults};
 pub use service::{Service, start};

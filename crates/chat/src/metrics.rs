@@ -19,6 +19,9 @@ impl Count {
     pub(crate) fn sub(&self, n: u64) {
         self.0.fetch_sub(n, Relaxed);
     }
+    pub(crate) fn set(&self, n: u64) {
+        self.0.store(n, Relaxed);
+    }
     pub(crate) fn clear(&self) {
         self.0.store(0, Relaxed);
     }
@@ -76,6 +79,16 @@ pub(crate) struct Metrics {
     pub(crate) limited_logins: Count,
     pub(crate) requests: Count,
     pub(crate) commits: Count,
+    /// Certificates loaded after the first, and handshakes of TLS without a result.
+    pub(crate) certificates: Count,
+    pub(crate) handshakes_failed: Count,
+    /// 1 while the bus works.
+    pub(crate) bus_up: Count,
+    pub(crate) bus_subscriptions: Count,
+    pub(crate) bus_published: Count,
+    pub(crate) heard: Count,
+    pub(crate) filled: Count,
+    pub(crate) unreadable: Count,
     pub(crate) planted: Planted,
 }
 
@@ -86,6 +99,8 @@ impl Metrics {
             ("chat_sockets_open", "TCP connections open now.", &self.sockets),
             ("chat_socketio_connected", "Socket.IO namespaces connected now.", &self.socketio),
             ("chat_stomp_connected", "STOMP sessions connected now.", &self.stomp),
+            ("chat_bus_up", "1 while the bus works; 0 without one as well.", &self.bus_up),
+            ("chat_bus_subscriptions", "Rooms heard over the bus.", &self.bus_subscriptions),
         ];
         for (name, help, count) in gauges {
             let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} gauge\n{name} {}", count.get());
@@ -102,7 +117,7 @@ impl Metrics {
         ] {
             let _ = writeln!(out, "chat_connections{{transport=\"{transport}\"}} {}", count.get());
         }
-        for (name, help, count) in self.counters() {
+        for (name, help, count) in self.counters().into_iter().chain(self.bus_counters()) {
             let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} counter\n{name} {}", count.get());
         }
         out.push_str("# HELP chat_faults_planted_total Faults that took effect, by kind.\n");
@@ -120,7 +135,16 @@ impl Metrics {
         out
     }
 
-    fn counters(&self) -> [(&'static str, &'static str, &Count); 21] {
+    fn bus_counters(&self) -> [(&'static str, &'static str, &Count); 4] {
+        [
+            ("chat_bus_published_total", "Messages of this instance given to the bus.", &self.bus_published),
+            ("chat_bus_heard_total", "Messages of other instances that the bus brought.", &self.heard),
+            ("chat_bus_filled_total", "Messages read from the store because the bus had not.", &self.filled),
+            ("chat_bus_unreadable_total", "Things on the bus that could not be read.", &self.unreadable),
+        ]
+    }
+
+    fn counters(&self) -> [(&'static str, &'static str, &Count); 23] {
         [
             ("chat_messages_total", "Messages stored and published.", &self.messages),
             ("chat_messages_repeated_total", "Sends answered from an earlier send's id.", &self.repeated),
@@ -155,6 +179,16 @@ impl Metrics {
             ("chat_logins_limited_total", "Logins answered 429.", &self.limited_logins),
             ("chat_requests_total", "HTTP requests.", &self.requests),
             ("chat_commits_total", "Transactions of the message log.", &self.commits),
+            (
+                "chat_tls_handshakes_failed_total",
+                "TLS handshakes that failed or took too long.",
+                &self.handshakes_failed,
+            ),
+            (
+                "chat_tls_certificates_reloaded_total",
+                "Certificates taken into use since the start.",
+                &self.certificates,
+            ),
         ]
     }
 }

@@ -11,6 +11,9 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
+    /// The code of what too many wait for.
+    pub(crate) const OVERLOADED: &'static str = "overloaded";
+
     pub(crate) fn new(status: u16, code: &'static str, message: impl Into<String>) -> Problem {
         Problem { status, code, message: message.into(), retry_after: None }
     }
@@ -54,12 +57,23 @@ impl Problem {
     pub(crate) fn overloaded() -> Problem {
         Problem {
             retry_after: Some(1),
-            ..Problem::new(503, "overloaded", "too much is waiting to be stored")
+            ..Problem::new(503, Problem::OVERLOADED, "too much is waiting to be stored")
         }
     }
 
     pub(crate) fn store() -> Problem {
         Problem::new(500, "store_failed", "the message store refused")
+    }
+
+    pub(crate) fn store_busy() -> Problem {
+        let why = "all connections to the message store are taken";
+        Problem { retry_after: Some(1), ..Problem::new(503, "store_busy", why) }
+    }
+
+    pub(crate) fn store_unreachable() -> Problem {
+        let why =
+            "the message store cannot be reached; a message that is sent again with its id is stored once";
+        Problem { retry_after: Some(1), ..Problem::new(503, "store_unreachable", why) }
     }
 
     /// `"code":…,"message":…`, the inside of an object.

@@ -4,6 +4,7 @@
 //! hyper's buffers.
 
 pub(crate) mod router;
+pub(crate) mod tls;
 
 use std::convert::Infallible;
 use std::future::poll_fn;
@@ -22,6 +23,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
+use crate::connection::socket::Socket;
 use crate::http::content::Handover;
 use crate::http::write_timeout::WriteTimeout;
 use crate::http::{self, Answer, Slot};
@@ -98,6 +100,10 @@ pub(crate) enum AtDrain {
 
 fn turn_away(stream: &TcpStream, hub: &Hub) {
     hub.metrics.refused_connections.add(1);
+    if hub.config.tls.is_some() {
+        // A handshake to say so in would cost more than what is refused.
+        return;
+    }
     // A fresh socket takes these bytes at once; if it does not, closing says enough.
     let _ = stream.try_write(
         b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
@@ -106,7 +112,7 @@ fn turn_away(stream: &TcpStream, hub: &Hub) {
 
 /// Serves one connection; `first` has been read from it already.
 pub(crate) async fn serve<R: Routes>(
-    stream: TcpStream,
+    stream: Socket,
     first: Bytes,
     from: SocketAddr,
     slot: Arc<Slot>,

@@ -10,30 +10,33 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
 use crate::accounts::Accounts;
 use crate::accounts::credentials::Credential;
 use crate::accounts::passwords::Passwords;
+use crate::bus::{self, Bus, Ear, Speaker};
 use crate::config::{Account, Config, Error};
 use crate::connection::outbox::Close;
+use crate::connection::socket::Socket;
+use crate::http::Slot;
 use crate::hub::failures::FailureReporter;
 use crate::hub::history::Readers;
 use crate::hub::http_senders::HttpSenders;
-use crate::hub::log;
+use crate::hub::log::{self, others::Others};
 use crate::hub::{Hub, Phase};
 use crate::metrics::Metrics;
-use crate::metrics::process;
 use crate::model::room_id::Access;
 use crate::null::Null;
 use crate::rooms::peer::{Peer, Peers};
 use crate::rooms::registry::Rooms;
 use crate::rooms::room::Keeping;
+use crate::server::tls::Tls;
 use crate::server::{self, AtDrain};
-use crate::store::Seed;
 use crate::store::lock::{self, StoreLock};
+use crate::store::{Relations, RoomRow, Seed, Store, StoreError, UserRow};
 use crate::transports::Transports;
 use crate::{null, store};
 
@@ -47,18 +50,56 @@ pub struct Service {
     address: SocketAddr,
     credentials: Vec<Credential>,
     transports: Arc<Transports>,
+    tls: Option<Arc<Tls>>,
     tasks: Vec<AbortHandle>,
     writer: Option<JoinHandle<()>>,
 }
 
 /// Opens the store, seeds, binds and serves on the tokio runtime this is called in.
 pub async fn start(mut config: Config) -> Result<Service, Error> {
+    check_bus(&config)?;
     config.store = lock::resolved(&config.store)?;
+    let (location, idle, bus) = (config.store.clone(), config.limits.group_idle, config.bus.clone());
+    let open: OpenStore = Box::new(move || store::open(&location, idle));
+    let bus = bus.map(|bus| -> OpenBus { Box::new(move |speaker, ear| bus::open(&bus, speaker, ear)) });
+    start_over(config, open, bus).await
+}
+
+/// Whether a bus, when there is one, goes together with the rest.
+fn check_bus(config: &Config) -> Result<(), Error> {
+    let why = if config.bus.is_none() {
+        return Ok(());
+    } else if config.null {
+        "has nothing to carry in the null mode, which stores nothing\nhint: leave out --null or --bus"
+    } else if !config.faults.is_none() {
+        "cannot carry planted faults: what happens to a copy is decided where its sender is\n\
+         hint: plant faults in a service of its own, without --bus"
+    } else if !config.store.serves_several() {
+        "needs a store that several services may use, and this one is one service's own\n\
+         hint: give all of them the same --store postgres://…"
+    } else {
+        return Ok(());
+    };
+    Err(Error::BusRefused(why))
+}
+
+/// Opens the store, on a thread that may block.
+pub(crate) type OpenStore = Box<dyn FnOnce() -> Result<Box<dyn Store>, Error> + Send>;
+
+/// Opens the bus for who speaks there and who hears.
+pub(crate) type OpenBus = Box<dyn FnOnce(Speaker, Ear) -> Result<Box<dyn Bus>, Error> + Send>;
+
+/// The same over this store; `bus` where other services use it as well.
+pub(crate) async fn start_over(
+    config: Config,
+    open: OpenStore,
+    bus: Option<OpenBus>,
+) -> Result<Service, Error> {
+    let tls = config.tls.clone().map(Tls::load).transpose()?.map(Arc::new);
     let listener = server::listen(config.listen)
         .and_then(|listener| listener.local_addr().map(|address| (listener, address)));
     let (listener, address) = listener.map_err(|source| Error::Listen { address: config.listen, source })?;
     let lock = StoreLock::take(&config.store)?;
-    let mut store = store::open(&config.store)?;
     let passwords = Passwords::new(&config.limits);
     let cost = config.limits.password_cost;
     let decoy = match config.null {
@@ -66,21 +107,16 @@ pub async fn start(mut config: Config) -> Result<Service, Error> {
         false => Some(passwords.hash("a password nobody has", cost)?),
     };
     let seeds = seeds(&config, &passwords)?;
-    if !seeds.is_empty() {
-        store
-            .seed(&seeds)
-            .and_then(|()| store.insert_room(LOBBY, Access::Group))
-            .map_err(Error::store("seed"))?;
-    }
-    let users = store.users().map_err(Error::store("read"))?;
-    let relations = store.relations().map_err(Error::store("read"))?;
-    let rooms = store.rooms().map_err(Error::store("read"))?;
-    let epoch = store.epoch().map_err(Error::store("read"))?;
-    let accounts = Accounts::new(users, relations, passwords, decoy, &config.limits)?;
+    let opened = aside(move || Opened::read(open()?, &seeds)).await?;
+    let Opened { store, users, relations, rooms, epoch, token_secret } = opened;
+    let accounts =
+        Accounts::new(users, relations, passwords, decoy, token_secret.as_deref(), &config.limits)?;
     let credentials = credentials(&accounts, &config)?;
     let (log, inbox) = log::channel(config.limits.sends_in_flight);
     let hub = Arc::new(Hub {
-        rooms: Rooms::new(rooms, keeping(&config), &config.limits),
+        rooms: Rooms::new(rooms, keeping(&config, bus.is_some()), &config.limits),
+        is_shared: bus.is_some(),
+        runtime: tokio::runtime::Handle::current(),
         config,
         metrics: Metrics::default(),
         accounts,
@@ -90,48 +126,128 @@ pub async fn start(mut config: Config) -> Result<Service, Error> {
         serial: AtomicU64::new(0),
         epoch: epoch.into(),
         readers: Readers::new(store.readers()),
+        lists: store.user_lists(),
+        pool: store.pool(),
         failures: FailureReporter::default(),
         phase: watch::Sender::new(Phase::Serving),
         born: Instant::now(),
     });
+    let others = bus.map(|open| others(open, &hub)).transpose()?;
     let writer = std::thread::Builder::new().name("chat-log".into()).spawn({
         let hub = hub.clone();
         move || {
-            log::run(inbox, store, hub);
+            log::run(inbox, store, others, hub);
             drop(lock);
         }
     });
     let writer = writer.map_err(|error| Error::Store { doing: "start", reason: error.to_string() })?;
     let transports = Arc::new(Transports::new(hub));
     let mut tasks = vec![tokio::spawn(sweep::run(transports.clone())).abort_handle()];
-    tasks.extend(accept(listener, &transports)?);
-    Ok(Service { address, credentials, transports, tasks, writer: Some(writer) })
+    tasks.extend(tls.clone().map(|tls| tokio::spawn(tls.watch(transports.hub.clone())).abort_handle()));
+    tasks.extend(accept(listener, &transports, tls.clone())?);
+    Ok(Service { address, credentials, transports, tls, tasks, writer: Some(writer) })
+}
+
+fn others(open: OpenBus, hub: &Hub) -> Result<Others, Error> {
+    let instance = fastrand::u64(..);
+    let bus = open(Speaker { instance, epoch: hub.epoch.clone() }, hub.log.ear())?;
+    Ok(Others::new(bus, instance, hub))
+}
+
+/// A store and what is read of it at the start.
+struct Opened {
+    store: Box<dyn Store>,
+    users: Vec<UserRow>,
+    relations: Relations,
+    rooms: Vec<RoomRow>,
+    epoch: String,
+    token_secret: Option<String>,
+}
+
+impl Opened {
+    fn read(mut store: Box<dyn Store>, seeds: &[Seed]) -> Result<Opened, Error> {
+        if !seeds.is_empty() {
+            store
+                .seed(seeds)
+                .and_then(|()| store.insert_room(LOBBY, Access::Group))
+                .map_err(Error::store("seed"))?;
+        }
+        let read = |store: &mut dyn Store| -> Result<_, StoreError> {
+            let (users, relations, rooms) = (store.users()?, store.relations()?, store.rooms()?);
+            Ok((users, relations, rooms, store.epoch()?, store.token_secret()?))
+        };
+        let (users, relations, rooms, epoch, token_secret) =
+            read(&mut *store).map_err(Error::store("read"))?;
+        Ok(Opened { store, users, relations, rooms, epoch, token_secret })
+    }
+}
+
+/// Runs on a thread that may block.
+async fn aside<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(error) => Err(Error::store("open")(error)),
+        },
+    }
 }
 
 /// Has the full service, or the null mode in front of it, take connections.
-fn accept(listener: TcpListener, full: &Arc<Transports>) -> Result<Vec<AbortHandle>, Error> {
+fn accept(
+    listener: TcpListener,
+    full: &Arc<Transports>,
+    tls: Option<Arc<Tls>>,
+) -> Result<Vec<AbortHandle>, Error> {
     let hub = full.hub.clone();
     if !hub.config.null {
         let full = full.clone();
         let serve = move |stream, from, slot| server::serve(stream, Bytes::new(), from, slot, full.clone());
-        return Ok(vec![tokio::spawn(server::accept(listener, hub, AtDrain::Kept, serve)).abort_handle()]);
+        return Ok(vec![secured(listener, hub, AtDrain::Kept, tls, serve)]);
     }
     let null = Arc::new(Null::new(full.clone()).map_err(Error::Timer)?);
     let ringing = null.clone();
     let serve = move |stream, from, slot| null::serve(stream, from, slot, null.clone());
     Ok(vec![
-        tokio::spawn(server::accept(listener, hub, AtDrain::Dropped, serve)).abort_handle(),
+        secured(listener, hub, AtDrain::Dropped, tls, serve),
         tokio::spawn(async move { ringing.alarm.drive().await }).abort_handle(),
     ])
 }
 
-fn keeping(config: &Config) -> Keeping {
+/// Accepts bare connections, or those of TLS: two loops, so that a bare connection's task has no place for a handshake.
+fn secured<S: Future<Output = ()> + Send + 'static>(
+    listener: TcpListener,
+    hub: Arc<Hub>,
+    at_drain: AtDrain,
+    tls: Option<Arc<Tls>>,
+    serve: impl Fn(Socket, SocketAddr, Arc<Slot>) -> S + Send + Sync + 'static,
+) -> AbortHandle {
+    let Some(tls) = tls else {
+        let serve = move |stream: TcpStream, from, slot| serve(stream.into(), from, slot);
+        return tokio::spawn(server::accept(listener, hub, at_drain, serve)).abort_handle();
+    };
+    let (accepting, serve) = (hub.clone(), Arc::new(serve));
+    let serve = move |stream, from, slot| {
+        let (tls, hub, serve) = (tls.clone(), accepting.clone(), serve.clone());
+        async move {
+            if let Some(stream) = tls.accept(stream, &hub).await {
+                serve(stream, from, slot).await;
+            }
+        }
+    };
+    tokio::spawn(server::accept(listener, hub, at_drain, serve)).abort_handle()
+}
+
+fn keeping(config: &Config, is_shared: bool) -> Keeping {
     let limits = &config.limits;
     Keeping {
         settle: (!config.faults.is_none()).then_some(config.faults.settle),
         // Nobody comes back to the null mode.
         recent_messages: if config.null { 0 } else { limits.recent_messages },
         recent_bytes: limits.recent_bytes.min(limits.queue_bytes / 2),
+        is_shared,
     }
 }
 
@@ -200,13 +316,22 @@ impl Service {
 
     /// The text of `/metrics`.
     pub fn metrics(&self) -> String {
-        self.transports.hub.metrics.render() + &process::metrics()
+        self.transports.hub.metrics_text()
     }
 
     /// Sets the receiver of the store's failures: the failed operation and its cause, at most a line a second. The
     /// first one set stays.
     pub fn on_failure(&self, tell: impl Fn(&str) + Send + Sync + 'static) {
         self.transports.hub.failures.tell(Box::new(tell));
+    }
+
+    /// Reads the files of its certificate again and uses them for new connections. When they cannot be used, what is in
+    /// use stays, and the error says why. Without TLS nothing is done.
+    pub async fn reload_certificate(&self) -> Result<(), Error> {
+        match &self.tls {
+            Some(tls) => tls.reload(&self.transports.hub).await,
+            None => Ok(()),
+        }
     }
 
     /// How many accounts there are, those of the store included.

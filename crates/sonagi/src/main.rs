@@ -27,6 +27,7 @@ mod limits;
 mod load;
 mod matrix;
 mod matrix_folder;
+mod nginx;
 mod output;
 mod page;
 mod queued_sink;

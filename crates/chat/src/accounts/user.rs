@@ -1,7 +1,7 @@
 //! A user.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::AtomicU64;
 
 pub(crate) struct User {
     pub(crate) id: u64,
@@ -20,13 +20,5 @@ impl User {
     /// The public part of a user, as JSON.
     pub(crate) fn public(&self) -> serde_json::Value {
         serde_json::json!({"id": self.id, "email": self.email, "username": self.username})
-    }
-
-    /// The part of a user that a list shows.
-    pub(crate) fn listed(&self) -> serde_json::Value {
-        serde_json::json!({
-            "id": self.id, "email": self.email, "username": self.username,
-            "posts": self.posts.load(Relaxed), "sponsors": self.sponsors.len(),
-        })
     }
 }

@@ -1,40 +1,35 @@
 //! Lists of users, page by page: everybody, some at random, or by who sponsors whom.
 //!
-//! Everything is in memory and in order already, so a page costs what it shows, whatever the number of users: a list
-//! that is asked for fifty times a second is no measure of a sort.
-
-use std::collections::HashSet;
+//! They come from whoever has the users: from memory, so that a list that is asked for fifty times a second is no
+//! measure of a sort, or from a store that services share, so that it is one of its pool of connections.
 
 use hyper::Request;
 use hyper::body::Incoming;
 use serde_json::json;
 
-use crate::accounts::Accounts;
-use crate::accounts::directory::Directory;
 use crate::http::{self, Answer};
 use crate::hub::Hub;
 use crate::problem::Problem;
+use crate::store::user_lists::{Begin, ListRequest, Listed};
 
 /// Users of a page when nothing is said, and at most.
 const PAGE: u64 = 10;
 const PAGE_MOST: u64 = 100;
 
 /// `GET /api/user/list-all`.
-pub(crate) fn all(request: &Request<Incoming>, hub: &Hub) -> Result<Answer, Problem> {
+pub(crate) async fn all(request: &Request<Incoming>, hub: &Hub) -> Result<Answer, Problem> {
     super::caller(request.headers(), hub)?;
-    Ok(page(&hub.accounts.directory.all, wanted(request)?, &hub.accounts))
+    answer(Listed::All, request, hub).await
 }
 
 /// `GET /api/user/list?search=…`.
-pub(crate) fn list(request: &Request<Incoming>, hub: &Hub) -> Result<Answer, Problem> {
-    let caller = super::caller(request.headers(), hub)?;
-    let wanted = wanted(request)?;
-    let Directory { all, sponsored } = &hub.accounts.directory;
-    let ids: &[u64] = match http::query(request, "search").as_deref() {
-        Some("random") => return Ok(random(all, wanted, &hub.accounts)),
-        Some("sponsor") => &caller.sponsors,
-        Some("sponsored") => &caller.sponsored,
-        Some("allSponsored") => sponsored,
+pub(crate) async fn list(request: &Request<Incoming>, hub: &Hub) -> Result<Answer, Problem> {
+    let caller = super::caller(request.headers(), hub)?.id;
+    let listed = match http::query(request, "search").as_deref() {
+        Some("random") => Listed::Random,
+        Some("sponsor") => Listed::SponsorsOf(caller),
+        Some("sponsored") => Listed::SponsoredBy(caller),
+        Some("allSponsored") => Listed::AllSponsored,
         other => {
             return Err(Problem::bad_request(format!(
                 "search is random, sponsor, sponsored or allSponsored, got `{}`",
@@ -42,48 +37,40 @@ pub(crate) fn list(request: &Request<Incoming>, hub: &Hub) -> Result<Answer, Pro
             )));
         }
     };
-    Ok(page(ids, wanted, &hub.accounts))
+    answer(listed, request, hub).await
 }
 
-/// The page's number, from 1, and its number of users.
-#[derive(Clone, Copy)]
-struct ListPage {
-    page: u64,
-    limit: u64,
-}
-
-fn wanted(request: &Request<Incoming>) -> Result<ListPage, Problem> {
-    let number = |name, default, most| match http::number(request, name)?.unwrap_or(default) {
+async fn answer(listed: Listed, request: &Request<Incoming>, hub: &Hub) -> Result<Answer, Problem> {
+    let counted = |name, default, most| match http::number(request, name)?.unwrap_or(default) {
         0 => Err(Problem::bad_request(format!("{name} counts from 1, got `0`"))),
         number => Ok(number.min(most)),
     };
-    Ok(ListPage { page: number("page", 1, u64::MAX)?, limit: number("limit", PAGE, PAGE_MOST)? })
-}
-
-fn page(ids: &[u64], wanted: ListPage, accounts: &Accounts) -> Answer {
-    let first = (wanted.page - 1).saturating_mul(wanted.limit);
-    let first = usize::try_from(first).unwrap_or(usize::MAX).min(ids.len());
-    let shown = ids[first..].iter().take(wanted.limit as usize).copied();
-    answer(shown, ids.len(), wanted, accounts)
-}
-
-/// Another choice each time, none twice on a page; the number of the page is said back and means nothing.
-fn random(ids: &[u64], wanted: ListPage, accounts: &Accounts) -> Answer {
-    let count = ids.len().min(wanted.limit as usize);
-    // Floyd's sampling: as many draws as users on the page.
-    let mut chosen = HashSet::with_capacity(count);
-    let mut shown = Vec::with_capacity(count);
-    for last in ids.len() - count..ids.len() {
-        let drawn = fastrand::usize(..=last);
-        let at = if chosen.insert(drawn) { drawn } else { last };
-        chosen.insert(at);
-        shown.push(ids[at]);
-    }
-    answer(shown.into_iter(), ids.len(), wanted, accounts)
-}
-
-fn answer(shown: impl Iterator<Item = u64>, of: usize, wanted: ListPage, accounts: &Accounts) -> Answer {
-    let users: Vec<_> = shown.filter_map(|id| accounts.user(id)).map(|user| user.listed()).collect();
-    let pages = (of as u64).div_ceil(wanted.limit);
-    http::value(&json!({"users": users, "totalPage": pages, "currentPage": wanted.page}))
+    let page = counted("page", 1, u64::MAX)?;
+    let limit = counted("limit", PAGE, PAGE_MOST)?;
+    let begin = match http::number(request, "after")? {
+        None => Begin::Offset((page - 1).saturating_mul(limit)),
+        Some(_) if listed == Listed::Random => {
+            return Err(Problem::bad_request("users at random have no order to go on in: leave out after"));
+        }
+        Some(_) if http::query(request, "page").is_some() => {
+            return Err(Problem::bad_request("a page has a number or begins after an id, not both"));
+        }
+        Some(id) => Begin::Behind(id),
+    };
+    let found = hub.user_lists().list(ListRequest { listed, begin, limit }).await;
+    let found = found.map_err(|error| {
+        hub.failures.store("read", &error);
+        error.kind.problem()
+    })?;
+    Ok(http::value(&match found.total {
+        Some(total) => {
+            json!({"users": found.users, "totalPage": total.div_ceil(limit), "currentPage": page})
+        }
+        None => {
+            // A page that is not full is the last one.
+            let is_full = found.users.len() as u64 == limit;
+            let next = found.users.last().filter(|_| is_full).map(|user| user.id);
+            json!({"users": found.users, "next": next})
+        }
+    }))
 }

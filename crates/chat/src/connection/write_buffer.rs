@@ -3,13 +3,13 @@
 //! Apart from a WebSocket's task because an event stream writes the same way and reads nothing.
 
 use std::collections::VecDeque;
-use std::io::{ErrorKind, IoSlice};
+use std::io::IoSlice;
 use std::task::{Context, Poll, ready};
 
 use bytes::{Buf, Bytes};
-use tokio::net::TcpStream;
 
 use crate::connection::outbox::{Outbox, Standing};
+use crate::connection::socket::TaskSocket;
 use crate::metrics::Metrics;
 
 /// Frames written by one system call.
@@ -47,7 +47,7 @@ impl WriteBuffer {
     /// Writes until the socket is full (pending), all is written (true) or it broke (false).
     pub(crate) fn flush(
         &mut self,
-        socket: &TcpStream,
+        socket: &mut TaskSocket,
         outbox: &Outbox,
         metrics: &Metrics,
         cx: &mut Context<'_>,
@@ -58,19 +58,15 @@ impl WriteBuffer {
             for (slice, frame) in slices.iter_mut().zip(&self.frames) {
                 *slice = IoSlice::new(frame);
             }
-            if ready!(socket.poll_write_ready(cx)).is_err() {
-                return Poll::Ready(false);
-            }
-            match socket.try_write_vectored(&slices[..count]) {
+            match ready!(socket.poll_write(cx, &slices[..count])) {
                 Ok(written @ 1..) => self.wrote(written, outbox, metrics),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
                 Ok(_) | Err(_) => return Poll::Ready(false),
             }
         }
         if self.frames.capacity() > SLICES {
             self.frames = VecDeque::new();
         }
-        Poll::Ready(true)
+        socket.poll_flush(cx).map(|flushed| flushed.is_ok())
     }
 
     pub(crate) fn wrote(&mut self, written: usize, outbox: &Outbox, metrics: &Metrics) {

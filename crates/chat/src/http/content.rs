@@ -10,7 +10,8 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
-use tokio::net::TcpStream;
+
+use crate::connection::socket::Socket;
 
 #[derive(Default)]
 pub(crate) struct Content {
@@ -43,7 +44,7 @@ pub(crate) trait Parts: Send {
 }
 
 /// Takes the socket, and the head of the answer that it has to write first.
-pub(crate) type Handover = Box<dyn FnOnce(TcpStream, Bytes) + Send>;
+pub(crate) type Handover = Box<dyn FnOnce(Socket, Bytes) + Send>;
 
 impl Content {
     /// An answer that somebody must know the fate of.

@@ -5,6 +5,7 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::Request;
 use hyper::body::{Body, Incoming};
 use hyper::header::{self, HeaderMap};
+use tokio::time::Instant;
 
 use crate::hub::Hub;
 use crate::problem::Problem;
@@ -32,18 +33,34 @@ pub(crate) enum BodyError {
 }
 
 /// The whole body, within a size and the body timeout. Who waits to be told that it may send one that is too large
-/// is told at once that it may not: reading would have hyper tell it to go on.
+/// is told at once that it may not: reading would have hyper tell it to go on. Of who does not wait, the rest is read
+/// and dropped, `close_bytes` at most: closing with unread input would reset the connection, and a sender that is still
+/// writing, such as a proxy, would never see its answer.
 pub(crate) async fn body(request: Request<Incoming>, limit: usize, hub: &Hub) -> Result<Bytes, BodyError> {
     let waits = request.headers().contains_key(header::EXPECT);
     if waits && request.body().size_hint().lower() > limit as u64 {
         return Err(BodyError::TooLarge);
     }
-    let collected = Limited::new(request.into_body(), limit).collect();
-    match tokio::time::timeout(hub.config.limits.body_timeout, collected).await {
+    let mut incoming = request.into_body();
+    let deadline = Instant::now() + hub.config.limits.body_timeout;
+    let collected = Limited::new(&mut incoming, limit).collect();
+    match tokio::time::timeout_at(deadline, collected).await {
         Err(_) => Err(BodyError::TooSlow),
         Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(BodyError::TooLarge),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => {
+            let dropped = drop_rest(&mut incoming, hub.config.limits.close_bytes);
+            let _ = tokio::time::timeout_at(deadline, dropped).await;
+            Err(BodyError::TooLarge)
+        }
         Ok(Err(_)) => Err(BodyError::Broken),
+    }
+}
+
+async fn drop_rest(body: &mut Incoming, most: usize) {
+    let mut left = most;
+    while let Some(Ok(frame)) = body.frame().await {
+        let Some(rest) = left.checked_sub(frame.data_ref().map_or(0, Bytes::len)) else { return };
+        left = rest;
     }
 }
 

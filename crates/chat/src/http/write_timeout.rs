@@ -12,25 +12,26 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 use tokio::time::Sleep;
+
+use crate::connection::socket::Socket;
 
 pub(crate) struct WriteTimeout {
     /// Read from the stream before it came here.
     first: Bytes,
-    stream: TcpStream,
+    stream: Socket,
     limit: Duration,
     /// Runs while a write waits.
     timer: Option<Pin<Box<Sleep>>>,
 }
 
 impl WriteTimeout {
-    pub(crate) fn new(stream: TcpStream, first: Bytes, limit: Duration) -> WriteTimeout {
+    pub(crate) fn new(stream: Socket, first: Bytes, limit: Duration) -> WriteTimeout {
         WriteTimeout { first, stream, limit, timer: None }
     }
 
     /// The stream, and what of `first` was not read.
-    pub(crate) fn into_inner(self) -> (TcpStream, Bytes) {
+    pub(crate) fn into_inner(self) -> (Socket, Bytes) {
         (self.stream, self.first)
     }
 
@@ -80,7 +81,9 @@ impl AsyncWrite for WriteTimeout {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
+        let flushed = Pin::new(&mut self.stream).poll_flush(cx);
+        // A bare socket has nothing to flush, and being ready would end the time of a write that waits.
+        if self.stream.is_tls() { self.timed(cx, flushed) } else { flushed }
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

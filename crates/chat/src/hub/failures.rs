@@ -37,6 +37,18 @@ impl FailureReporter {
         self.at(Instant::now(), &Error::store(doing)(cause));
     }
 
+    /// A new certificate cannot be used. Told whenever it happens, because it happens once for each change of a file.
+    pub(crate) fn certificate(&self, cause: &Error) {
+        if let Some(tell) = self.tell.get() {
+            tell(&format!("the certificate in use stays: {cause}"));
+        }
+    }
+
+    /// The bus does not work.
+    pub(crate) fn bus(&self, why: &str) {
+        self.at(Instant::now(), &Error::Bus(why.to_owned()));
+    }
+
     fn at(&self, now: Instant, failure: &Error) {
         let Some(tell) = self.tell.get() else { return };
         let passed = {

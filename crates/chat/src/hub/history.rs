@@ -66,6 +66,6 @@ impl Hub {
 
     fn unread(&self, error: &StoreError) -> Problem {
         self.failures.store("read", error);
-        Problem::store()
+        error.kind.problem()
     }
 }

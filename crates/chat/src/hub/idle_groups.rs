@@ -6,6 +6,8 @@
 //! | in which only those without an account have spoken | when nobody was there, asked or spoke for `group_idle` |
 //! | in which a user has spoken, any other room | never |
 //!
+//! A store that several services use forgets only what nobody has spoken in for that long at any of them.
+//!
 //! The store forgets first: a group that somebody finds again meanwhile goes on with its numbers and without its past,
 //! like one whose old messages were deleted. Afterwards it begins anew.
 
@@ -97,7 +99,7 @@ mod tests {
         });
         forgotten.await.unwrap();
         assert!(
-            matches!(room.look(Start::After(0), 1000), Some(Found::Excerpt(_, Some(_)))),
+            matches!(room.look(Start::After(0), false, 1000), Some(Found::Excerpt(_, Some(_)))),
             "whoever comes back is told"
         );
         assert_eq!(say(hub).await, 2);

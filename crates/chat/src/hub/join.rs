@@ -3,7 +3,9 @@
 //! What a room keeps in memory is given under its lock, in one with the membership (`Room::enter`). What lies further
 //! back, or is more than the queue has space for, is read from the store by a task of its own, page by page and no
 //! faster than the peer takes it, until the rest can be given so: neither the caller nor the room waits for that, and
-//! the peer is no member meanwhile. Of a peer that comes into several rooms at once one task gives at a time. The
+//! the peer is no member meanwhile. Where other services publish in the same rooms, one that is not heard yet, or a
+//! cursor that only they can have given, has the log's thread ask the store first: in the order of what the peer sends,
+//! so that it gets its own next message. Of a peer that comes into several rooms at once one task gives at a time. The
 //! answer to the join goes out first in either case.
 
 use std::sync::Arc;
@@ -15,12 +17,13 @@ use bytes::Bytes;
 use crate::connection::outbox::Close;
 use crate::encoding::form::{Form, Piece};
 use crate::hub::Hub;
+use crate::hub::log::others::Others;
 use crate::problem::Problem;
 use crate::rooms::cursor::{Entered, Joined, Start};
 use crate::rooms::member::Member;
 use crate::rooms::peer::{NotJoined, Peer};
 use crate::rooms::room::Room;
-use crate::store::PageRequest;
+use crate::store::{PageRequest, Store};
 
 /// How often it is looked whether the peer has taken what it was given. Long against a write, short against a page.
 const LOOK: Duration = Duration::from_millis(5);
@@ -38,7 +41,7 @@ impl Hub {
         id: &str,
         form: Form,
         start: Start,
-        greet: impl FnOnce(&Joined<'_>) -> Option<Bytes>,
+        greet: impl FnOnce(&Joined<'_>) -> Option<Bytes> + Send + 'static,
     ) -> Result<Arc<Member>, Problem> {
         if !self.is_serving() {
             return Err(Problem::draining());
@@ -55,20 +58,65 @@ impl Hub {
             }
             Err(why) => return Err(self.not_joined(&why)),
         };
-        match room.enter(&member, start, greet, &self.metrics) {
-            Entered::Member if start != Start::Now => self.settle(&member),
+        let mut greet = once(greet);
+        match room.enter(&member, start, false, &mut greet, &self.metrics) {
+            Entered::Stale => {
+                let (hub, entering) = (self.clone(), member.clone());
+                let enter = move |store: &mut dyn Store, others: Option<&mut Others>| {
+                    hub.enter_afresh(&room, &entering, start, &mut greet, store, others);
+                };
+                if !self.log.ask(Box::new(enter)) {
+                    peer.unseat(&member, &self.metrics);
+                    return Err(self.overloaded());
+                }
+            }
+            entered => self.has_entered(&room, &member, start, entered)?,
+        }
+        Ok(member)
+    }
+
+    /// Enters once the store has been asked what there is. A peer for which that fails comes back, here or elsewhere.
+    fn enter_afresh(
+        self: &Arc<Hub>,
+        room: &Arc<Room>,
+        member: &Arc<Member>,
+        start: Start,
+        greet: &mut dyn FnMut(&Joined<'_>) -> Option<Bytes>,
+        store: &mut dyn Store,
+        others: Option<&mut Others>,
+    ) {
+        let refreshed = others.map_or(Ok(()), |others| others.refresh(room, store, self));
+        if let Err(error) = &refreshed {
+            self.failures.store("read", error);
+        }
+        let entered = refreshed.map(|()| room.enter(member, start, true, greet, &self.metrics));
+        let is_done = entered.is_ok_and(|entered| self.has_entered(room, member, start, entered).is_ok());
+        if !is_done {
+            member.peer.outbox.close(Close::Restart);
+        }
+    }
+
+    fn has_entered(
+        self: &Arc<Hub>,
+        room: &Arc<Room>,
+        member: &Arc<Member>,
+        start: Start,
+        entered: Entered,
+    ) -> Result<(), Problem> {
+        match entered {
+            Entered::Member if start != Start::Now => self.settle(member),
             Entered::Member => member.settle(0),
-            Entered::Left => {}
+            Entered::Left | Entered::Stale => {}
             Entered::Behind { after, upto } => {
-                let (hub, member) = (self.clone(), member.clone());
-                tokio::spawn(async move { hub.catch_up(&room, &member, after, upto).await });
+                let (hub, room, member) = (self.clone(), room.clone(), member.clone());
+                self.runtime.spawn(async move { hub.catch_up(&room, &member, after, upto).await });
             }
             Entered::NotKept => {
-                peer.unseat(&member, &self.metrics);
+                member.peer.unseat(member, &self.metrics);
                 return Err(Problem::new(410, "not_kept", "what was missed is not at hand any more"));
             }
         }
-        Ok(member)
+        Ok(())
     }
 
     /// All that it missed is on its queue by now, and whatever gets a higher serial comes behind it.
@@ -99,7 +147,11 @@ impl Hub {
         loop {
             // Held until the room is entered or has said no: else several rooms would find the same space.
             let Some((_turn, free)) = self.turn(member).await else { return };
-            let Some(missed) = self.missed(room, member, after, upto, free).await else { break };
+            let Some(missed) = self.missed(room, member, after, upto, free).await else {
+                // Others may have deleted it: who comes back is to be told.
+                let _ = self.refresh(room).await;
+                break;
+            };
             let given = member.give(&missed, after);
             if given.copies == 0 {
                 // It has left or is closing, unless this says why not.
@@ -108,11 +160,17 @@ impl Hub {
             given.record(&self.metrics);
             self.metrics.replayed.add(given.copies);
             after += missed.count() as u64;
-            match room.enter(member, Start::Exactly(after), |_| None, &self.metrics) {
+            let enter =
+                |is_fresh| room.enter(member, Start::Exactly(after), is_fresh, &mut |_| None, &self.metrics);
+            let mut entered = enter(false);
+            if entered == Entered::Stale && self.refresh(room).await.is_ok() {
+                entered = enter(true);
+            }
+            match entered {
                 Entered::Member => return self.settle(member),
                 Entered::Left => return,
                 Entered::Behind { upto: published, .. } => upto = published,
-                Entered::NotKept => break,
+                Entered::NotKept | Entered::Stale => break,
             }
         }
         member.peer.outbox.close(Close::Slow);
@@ -160,7 +218,8 @@ impl Hub {
         let page = loop {
             match self.page(room, wanted).await {
                 Ok(page) => break page,
-                Err(problem) if problem.retry_after.is_some() && tries < TRIES => {}
+                // A store that is away has been waited for already.
+                Err(problem) if problem.code == Problem::OVERLOADED && tries < TRIES => {}
                 Err(_) => return None,
             }
             tries += 1;
@@ -173,4 +232,12 @@ impl Hub {
         missed.cut(self.page_cost());
         Some(missed)
     }
+}
+
+/// Asked again, it has nothing more to say.
+fn once<T>(
+    greet: impl FnOnce(&Joined<'_>) -> Option<T> + Send,
+) -> impl FnMut(&Joined<'_>) -> Option<T> + Send {
+    let mut greet = Some(greet);
+    move |joined| greet.take().and_then(|greet| greet(joined))
 }

@@ -11,12 +11,18 @@
 //! message for a room that has been silent that long leaves at once, and so does every other job, whatever other rooms
 //! wait for.
 
+mod in_order;
+pub(crate) mod others;
+
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use others::Others;
+
+use crate::bus::{Ear, Heard};
 use crate::hub::Hub;
 use crate::hub::gathering::Gathering;
 use crate::hub::receipt::{self, Outcome, Receipt};
@@ -41,14 +47,16 @@ pub(crate) struct Entry {
     pub(crate) receipt: Receipt,
 }
 
-/// Work on the store, between batches.
-type Ask = Box<dyn FnOnce(&mut dyn Store) + Send>;
+/// Work on the store, between batches; with what is heard of other services, where there may be some.
+type Ask = Box<dyn FnOnce(&mut dyn Store, Option<&mut Others>) + Send>;
 
 enum Job {
     Entry(Entry),
     Together(Together),
     /// Anything else that needs the store.
     With(Ask),
+    /// Another service, or the bus itself.
+    Heard(Heard),
     Stop,
 }
 
@@ -111,11 +119,22 @@ impl Log {
         ask: impl FnOnce(&mut dyn Store) -> T + Send + 'static,
     ) -> Option<T> {
         let (answer, answered) = tokio::sync::oneshot::channel();
-        let job = Job::With(Box::new(move |store| {
+        let ask = move |store: &mut dyn Store, _: Option<&mut Others>| {
             let _ = answer.send(ask(store));
-        }));
-        self.jobs.try_send(job).ok()?;
-        answered.await.ok()
+        };
+        if self.ask(Box::new(ask)) { answered.await.ok() } else { None }
+    }
+
+    /// The same for who does not wait for it; false when too many do.
+    pub(crate) fn ask(&self, ask: Ask) -> bool {
+        self.jobs.try_send(Job::With(ask)).is_ok()
+    }
+
+    /// Takes what the bus brings. When too much waits it is the bus that waits: it then misses beats, counts as down,
+    /// and the store is asked.
+    pub(crate) fn ear(&self) -> Ear {
+        let jobs = self.jobs.clone();
+        Arc::new(move |heard| jobs.send(Job::Heard(heard)).is_ok())
     }
 
     /// Ends the thread after what was sent before.
@@ -127,15 +146,20 @@ impl Log {
     }
 }
 
-/// The thread's loop.
-pub(crate) fn run(inbox: Inbox, mut store: Box<dyn Store>, hub: Arc<Hub>) {
+/// The thread's loop. `others` where the store serves several.
+pub(crate) fn run(inbox: Inbox, mut store: Box<dyn Store>, mut others: Option<Others>, hub: Arc<Hub>) {
     let limits = &hub.config.limits;
     let mut injector = FaultInjector::new(&hub.config.faults, limits.queue_bytes);
     let mut gathering = Gathering::default();
     let mut batch = Vec::new();
+    let mut heard = Vec::new();
     loop {
-        let due =
-            injector.as_ref().and_then(FaultInjector::next_due).into_iter().chain(gathering.next_due()).min();
+        let due = [
+            injector.as_ref().and_then(FaultInjector::next_due),
+            gathering.next_due(),
+            others.as_ref().map(Others::next_due),
+        ];
+        let due = due.into_iter().flatten().min();
         let first = match fault_injection::until(due) {
             None => inbox.0.recv().map_err(|_| RecvTimeoutError::Disconnected),
             Some(wait) => inbox.0.recv_timeout(wait),
@@ -145,7 +169,11 @@ pub(crate) fn run(inbox: Inbox, mut store: Box<dyn Store>, hub: Arc<Hub>) {
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => break,
         };
-        let other = gather(first, &inbox, limits.sends_per_commit, &mut gathering);
+        let other = gather(first, &inbox, limits.sends_per_commit, &mut gathering, &mut heard);
+        if let Some(others) = &mut others {
+            // Before what is to be numbered now, which comes behind it.
+            heard.drain(..).for_each(|heard| others.heard(heard, &mut *store, &hub));
+        }
         let started = Instant::now();
         if gathering.count() >= limits.sends_per_commit || matches!(other, Some(Job::Stop)) {
             gathering.take_all(&mut batch);
@@ -154,7 +182,11 @@ pub(crate) fn run(inbox: Inbox, mut store: Box<dyn Store>, hub: Arc<Hub>) {
         }
         if !batch.is_empty() {
             let outcomes = commit(&mut *store, &batch, &hub);
-            let reached = publish(batch.drain(..).zip(outcomes), &mut injector, &hub);
+            let shared: Option<(&mut Others, &mut dyn Store)> = match &mut others {
+                Some(others) => Some((others, &mut *store)),
+                None => None,
+            };
+            let reached = publish(batch.drain(..).zip(outcomes), &mut injector, shared, &hub);
             for (room, receivers) in reached {
                 let rest = limits.gather_per_copy.mul_f64(receivers as f64).min(limits.gather_most);
                 if !rest.is_zero() {
@@ -165,10 +197,13 @@ pub(crate) fn run(inbox: Inbox, mut store: Box<dyn Store>, hub: Arc<Hub>) {
         if let Some(injector) = &mut injector {
             injector.release_due(Instant::now(), &hub.metrics);
         }
+        if let Some(others) = &mut others {
+            others.tick(Instant::now(), &mut *store, &hub);
+        }
         match other {
-            Some(Job::With(ask)) => ask(&mut *store),
+            Some(Job::With(ask)) => ask(&mut *store, others.as_mut()),
             Some(Job::Stop) => break,
-            Some(Job::Entry(_) | Job::Together(_)) | None => {}
+            Some(Job::Entry(_) | Job::Together(_) | Job::Heard(_)) | None => {}
         }
     }
     if let Some(injector) = &mut injector {
@@ -176,8 +211,14 @@ pub(crate) fn run(inbox: Inbox, mut store: Box<dyn Store>, hub: Arc<Hub>) {
     }
 }
 
-/// Adds the entries that are here until there are `most`, and returns the job that is none.
-fn gather(first: Option<Job>, inbox: &Inbox, most: usize, gathering: &mut Gathering<Entry>) -> Option<Job> {
+/// Adds the entries that are here, and what is heard, until there are `most`, and returns the job that is neither.
+fn gather(
+    first: Option<Job>,
+    inbox: &Inbox,
+    most: usize,
+    gathering: &mut Gathering<Entry>,
+    heard: &mut Vec<Heard>,
+) -> Option<Job> {
     let mut next = first;
     while let Some(job) = next.take() {
         match job {
@@ -187,9 +228,10 @@ fn gather(first: Option<Job>, inbox: &Inbox, most: usize, gathering: &mut Gather
                     gathering.add(entry.room.number, entry);
                 }
             }
+            Job::Heard(said) => heard.push(said),
             other => return Some(other),
         }
-        if gathering.count() < most {
+        if gathering.count() < most && heard.len() < most {
             next = inbox.0.try_recv().ok();
         }
     }
@@ -207,7 +249,7 @@ fn commit(store: &mut dyn Store, batch: &[Entry], hub: &Hub) -> Vec<Outcome> {
         }
         Err(error) => {
             hub.failures.store("write", &error);
-            batch.iter().map(|_| Outcome::Failed).collect()
+            batch.iter().map(|_| Outcome::Failed(error.kind)).collect()
         }
     }
 }
@@ -251,7 +293,7 @@ pub(crate) fn publish_unstored(entry: Entry, hub: &Hub) {
     let seq = entry.room.last_stored() + 1;
     entry.room.stored.store(seq, Relaxed);
     let outcome = Outcome::Stored { seq, at: now_ms() };
-    publish(std::iter::once((entry, outcome)), &mut None, hub);
+    publish(std::iter::once((entry, outcome)), &mut None, None, hub);
 }
 
 /// Bytes of messages after which a run ends: the copies of a long one could not wait in a queue.
@@ -270,6 +312,7 @@ struct Run {
 fn publish(
     batch: impl Iterator<Item = (Entry, Outcome)>,
     injector: &mut Option<FaultInjector>,
+    mut shared: Option<(&mut Others, &mut dyn Store)>,
     hub: &Hub,
 ) -> HashMap<u64, u64> {
     let mut receipts = Vec::new();
@@ -317,8 +360,10 @@ fn publish(
     }
     let mut reached = HashMap::new();
     for Run { room, mut messages, mut acks, .. } in runs {
-        messages.iter_mut().for_each(|message| message.serial = next_serial(hub));
-        *reached.entry(room.number).or_default() += room.publish(&messages, &mut acks, &hub.metrics);
+        *reached.entry(room.number).or_default() += match &mut shared {
+            None => in_order::fan_out(&room, &mut messages, &mut acks, hub),
+            Some((others, store)) => others.publish(&room, &mut messages, &mut acks, *store, hub),
+        };
         // For senders that are no members, or poll.
         for ack in acks.iter().filter(|ack| !ack.given) {
             receipt::tell(&ack.peer, &ack.frame, &hub.metrics);

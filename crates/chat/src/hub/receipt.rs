@@ -11,6 +11,7 @@ use tokio::sync::oneshot;
 use crate::metrics::Metrics;
 use crate::problem::Problem;
 use crate::rooms::peer::Peer;
+use crate::store::Failure;
 use crate::sync::lock;
 
 /// The fate of a message.
@@ -25,7 +26,7 @@ pub(crate) enum Outcome {
     Repeated {
         seq: u64,
     },
-    Failed,
+    Failed(Failure),
 }
 
 /// How the sender wants to be told.
@@ -80,7 +81,7 @@ impl Receipt {
                     tell(sender, &frame, metrics);
                 }
             }
-            Outcome::Failed => self.refuse(sender, &Problem::store(), metrics),
+            Outcome::Failed(failure) => self.refuse(sender, &failure.problem(), metrics),
         }
     }
 

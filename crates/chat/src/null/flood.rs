@@ -11,8 +11,8 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use sonagi_wire::websocket::{self, Decoder, Event, Opcode, Role};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 
+use crate::connection::socket::Socket;
 use crate::hub::Hub;
 
 /// The most bytes of a payload, and of a write.
@@ -21,7 +21,7 @@ pub(super) const BATCH: usize = 16 * 1024;
 const WRITE: usize = 4 * 1024 * 1024;
 
 pub(super) struct Flood {
-    stream: TcpStream,
+    stream: Socket,
     hub: Arc<Hub>,
     frames: Bytes,
     frame: usize,
@@ -32,7 +32,7 @@ pub(super) struct Flood {
 }
 
 impl Flood {
-    pub(super) fn new(stream: TcpStream, bytes: usize, batch: usize, hub: Arc<Hub>) -> Flood {
+    pub(super) fn new(stream: Socket, bytes: usize, batch: usize, hub: Arc<Hub>) -> Flood {
         let payload = vec![b'x'; bytes];
         let one = websocket::shared(Opcode::Text, &payload);
         let batch = batch.min((WRITE / one.len()).max(1));

@@ -20,10 +20,10 @@ use hyper::body::Incoming;
 use hyper::{Method, Request, StatusCode};
 use sonagi_wire::websocket;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 
 use super::{Null, flood, number, rooms, wait_of};
 use crate::connection::read_buffer::with_scratch;
+use crate::connection::socket::Socket;
 use crate::http::{self, Answer, Slot};
 use crate::hub::Hub;
 use crate::problem::Problem;
@@ -40,7 +40,7 @@ const HEADERS: usize = 64;
 const WAITS: &str = "a wait is Nms or Nus, up to a minute";
 
 /// Serves one connection.
-pub(crate) async fn serve(stream: TcpStream, from: SocketAddr, slot: Arc<Slot>, null: Arc<Null>) {
+pub(crate) async fn serve(stream: Socket, from: SocketAddr, slot: Arc<Slot>, null: Arc<Null>) {
     let mut talk = Talk {
         stream,
         null: null.clone(),
@@ -61,7 +61,7 @@ pub(crate) async fn serve(stream: TcpStream, from: SocketAddr, slot: Arc<Slot>, 
     }
 }
 
-async fn upgraded(stream: TcpStream, first: Bytes, kind: SocketKind, slot: Arc<Slot>, null: Arc<Null>) {
+async fn upgraded(stream: Socket, first: Bytes, kind: SocketKind, slot: Arc<Slot>, null: Arc<Null>) {
     let hub = &null.hub;
     hub.metrics.websocket.add(1);
     match kind {
@@ -100,7 +100,7 @@ enum SocketKind {
 }
 
 struct Talk {
-    stream: TcpStream,
+    stream: Socket,
     null: Arc<Null>,
     /// Read and not yet understood.
     input: Vec<u8>,
@@ -195,7 +195,8 @@ impl Talk {
         }
         self.output.clear();
         self.written = 0;
-        Poll::Ready(true)
+        // A bare socket has nothing to flush.
+        Pin::new(&mut self.stream).poll_flush(cx).map(|flushed| flushed.is_ok())
     }
 
     fn read(&mut self, cx: &mut Context<'_>) -> Poll<bool> {

@@ -52,6 +52,9 @@ pub(crate) enum Entered {
     Left,
     /// Not everything behind that start is kept: nothing has been done.
     NotKept,
+    /// Other services may have said something here that this one has not heard: nothing has been done, and the store
+    /// must be asked first.
+    Stale,
 }
 
 /// The result of a look with a cursor.
@@ -66,6 +69,8 @@ pub(crate) enum Found {
         upto: u64,
         gap: Option<Gap>,
     },
+    /// As `Entered::Stale`.
+    Stale,
 }
 
 /// A part of a room's log.

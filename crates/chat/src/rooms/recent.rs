@@ -41,6 +41,12 @@ impl Recent {
         self.bytes = 0;
     }
 
+    /// Messages were passed over that never were here: nothing up to this serial is known to have been here.
+    pub(crate) fn pass_over(&mut self, serial: u64) {
+        self.clear();
+        self.dropped = self.dropped.max(serial);
+    }
+
     #[cfg(test)]
     pub(crate) fn is_empty(&self) -> bool {
         self.kept.is_empty()

@@ -102,6 +102,24 @@ impl Rooms {
         Ok((room, true))
     }
 
+    /// The room of a row that the store has, of another service's making; the one that is here already stays.
+    pub(crate) fn adopt(&self, row: RoomRow) -> Arc<Room> {
+        let Table { by_id, .. } = &mut *self.write();
+        if let Some(room) = by_id.get(row.id.as_str()) {
+            return room.clone();
+        }
+        let number = self.last_number.fetch_add(1, Relaxed) + 1;
+        let id = row.id.as_str().into();
+        let room = Arc::new(Room::new(row, number, None, self.keeping));
+        by_id.insert(id, room.clone());
+        room
+    }
+
+    /// The highest key of a room here.
+    pub(crate) fn top_key(&self) -> i64 {
+        self.read().by_id.values().map(|room| room.key()).max().unwrap_or(0)
+    }
+
     /// A room that could not be stored is no room.
     pub(crate) fn unmake(&self, room: &Arc<Room>) {
         self.write().remove(&room.id);
@@ -154,7 +172,7 @@ mod tests {
     use crate::model::room_id::OPEN;
 
     fn rooms(rooms: usize, groups_per_address: usize) -> Rooms {
-        let keeping = Keeping { settle: None, recent_messages: 10, recent_bytes: 1000 };
+        let keeping = Keeping { settle: None, recent_messages: 10, recent_bytes: 1000, is_shared: false };
         let row = |id: &str, is_used| {
             let access = if id == "lobby" { Access::Group } else { Access::Open };
             RoomRow { key: 7, id: id.into(), access, last: 1, oldest: 1, is_used }
@@ -225,7 +243,7 @@ mod tests {
         assert_eq!(there(), [false, true, true, false, true]);
         assert_eq!(tidy(100), ["location:said"]);
         // Somebody asks: it is needed again.
-        rooms.find("location:said").unwrap().look(crate::rooms::cursor::Start::Now, 100);
+        rooms.find("location:said").unwrap().look(crate::rooms::cursor::Start::Now, false, 100);
         assert_eq!((tidy(101), tidy(200)), (vec![], vec![]));
         assert_eq!(tidy(201), ["location:said"]);
         let said = rooms.find("location:said").unwrap();

@@ -40,6 +40,8 @@ pub(crate) struct Keeping {
     pub(crate) settle: Option<Duration>,
     pub(crate) recent_messages: usize,
     pub(crate) recent_bytes: usize,
+    /// Other services may publish in the rooms as well.
+    pub(crate) is_shared: bool,
 }
 
 pub(crate) struct Room {
@@ -74,6 +76,12 @@ pub(crate) struct State {
     excerpt: Option<Excerpt>,
     /// When `tidy` first found nobody here since somebody was.
     idle_since: Option<Instant>,
+    /// Other services may publish here as well.
+    is_shared: bool,
+    /// What they publish is heard, and nothing was missed when that began.
+    is_current: bool,
+    /// Somebody has asked for messages since this was last looked at.
+    is_asked: bool,
     /// Copies waiting because of a fault; present only when faults are planned.
     pub(crate) held_copies: Option<Box<HeldCopies>>,
 }
@@ -103,6 +111,18 @@ impl State {
         if member.enters(from) {
             Arc::make_mut(&mut self.members).push(member.clone());
         }
+    }
+
+    /// Whether the store has to be asked before this start means anything here: a number that is not published here may
+    /// have been, elsewhere.
+    pub(crate) fn is_stale_for(&mut self, start: Start) -> bool {
+        self.is_asked = true;
+        let is_above = matches!(start, Start::After(after) | Start::Exactly(after) if after > self.published);
+        self.is_shared && (!self.is_current || is_above)
+    }
+
+    fn has_audience(&self) -> bool {
+        !self.members.is_empty() || self.waiters.count() > 0
     }
 
     fn give_memory_back(&mut self) {
@@ -142,6 +162,9 @@ impl Room {
             waiters: Waiters::default(),
             excerpt: None,
             idle_since: None,
+            is_shared: keeping.is_shared,
+            is_current: false,
+            is_asked: false,
             held_copies: keeping.settle.map(|settle| Box::new(HeldCopies::new(settle))),
         };
         Room {
@@ -174,16 +197,21 @@ impl Room {
 
     /// Queues the greeting, then what was missed, and from then on every message, all in one. When that has to be read
     /// from the store or may not all be sent now, only the greeting; enter again behind what was given meanwhile.
+    /// `greet` is asked once. `is_fresh` says that the store has just been asked.
     pub(crate) fn enter(
         &self,
         member: &Arc<Member>,
         start: Start,
-        greet: impl FnOnce(&Joined<'_>) -> Option<Bytes>,
+        is_fresh: bool,
+        greet: &mut dyn FnMut(&Joined<'_>) -> Option<Bytes>,
         metrics: &Metrics,
     ) -> Entered {
         let mut state = lock(&self.state);
         if !member.stays() {
             return Entered::Left;
+        }
+        if state.is_stale_for(start) && !is_fresh {
+            return Entered::Stale;
         }
         let Some((after, gap)) = state.resolve(start, self.oldest.load(Relaxed)) else {
             return Entered::NotKept;
@@ -249,9 +277,12 @@ impl Room {
         delivered.receivers + woken
     }
 
-    /// The messages for a cursor, up to this many bytes. A caller that finds none may `wait`.
-    pub(crate) fn look(&self, start: Start, most_bytes: usize) -> Option<Found> {
+    /// The messages for a cursor, up to this many bytes. A caller that finds none may `wait`. `is_fresh` as in `enter`.
+    pub(crate) fn look(&self, start: Start, is_fresh: bool, most_bytes: usize) -> Option<Found> {
         let mut state = lock(&self.state);
+        if state.is_stale_for(start) && !is_fresh {
+            return Some(Found::Stale);
+        }
         let (after, gap) = state.resolve(start, self.oldest.load(Relaxed))?;
         let published = state.published;
         state.idle_since = None;
@@ -273,7 +304,7 @@ impl Room {
         /// How long memory is kept.
         const PATIENCE: Duration = Duration::from_secs(600);
         let mut state = lock(&self.state);
-        if !state.members.is_empty() || state.waiters.count() > 0 {
+        if state.has_audience() {
             state.idle_since = None;
             return None;
         }
@@ -354,6 +385,56 @@ impl Room {
     /// The last number given; it is taken back when its commit fails, so only the log may rely on it.
     pub(crate) fn last_stored(&self) -> u64 {
         self.stored.load(Relaxed)
+    }
+}
+
+/// What other services publish here; all but `is_stale_for` on the log's thread.
+impl Room {
+    /// Whether the store has to be asked before anything is said about the room.
+    pub(crate) fn is_stale_for(&self, start: Start) -> bool {
+        lock(&self.state).is_stale_for(start)
+    }
+
+    /// Whether what is published is heard, with nothing missed before.
+    pub(crate) fn is_current(&self, is_current: bool) {
+        lock(&self.state).is_current = is_current;
+    }
+
+    /// Whether somebody is here or waits.
+    pub(crate) fn has_audience(&self) -> bool {
+        lock(&self.state).has_audience()
+    }
+
+    /// The same, or has asked for something since this was last asked.
+    pub(crate) fn is_listened_to(&self) -> bool {
+        let mut state = lock(&self.state);
+        std::mem::take(&mut state.is_asked) || state.has_audience()
+    }
+
+    /// What others publish is not heard from now on; false, and nothing changed, when somebody needs it.
+    pub(crate) fn goes_quiet(&self) -> bool {
+        let mut state = lock(&self.state);
+        let is_needed = state.is_asked || state.has_audience();
+        if !is_needed {
+            state.is_current = false;
+        }
+        !is_needed
+    }
+
+    /// Has messages up to this number taken for published, which nobody here gets; `serial` is above all others.
+    pub(crate) fn pass_over(&self, upto: u64, serial: u64) {
+        let mut state = lock(&self.state);
+        if upto > state.published {
+            state.published = upto;
+            state.recent.pass_over(serial);
+            state.excerpt = None;
+        }
+        self.stored.fetch_max(upto, Relaxed);
+    }
+
+    /// The members there are.
+    pub(crate) fn members(&self) -> Arc<Vec<Arc<Member>>> {
+        lock(&self.state).members.clone()
     }
 }
 

@@ -35,13 +35,13 @@ impl Routes for Transports {
             (Method::GET, ["metrics"]) => Ok(api::metrics(hub)),
             (Method::POST, ["auth", "login"]) => api::login(request, from.ip(), hub).await,
             (Method::POST, ["api", "auth", "login"]) => api::api_login(request, from.ip(), hub).await,
-            (Method::GET, ["api", "user", "list-all"]) => user_lists::all(&request, hub),
-            (Method::GET, ["api", "user", "list"]) => user_lists::list(&request, hub),
+            (Method::GET, ["api", "user", "list-all"]) => user_lists::all(&request, hub).await,
+            (Method::GET, ["api", "user", "list"]) => user_lists::list(&request, hub).await,
             (Method::GET, ["users", "getUserSecure", email]) => api::user(email, hub),
             (Method::GET, ["users", "friends"]) => api::friends(request.headers(), hub),
             (Method::POST, ["rooms", "find-or-create"]) => api::find_or_create(request, hub).await,
             (Method::GET, ["rooms", id, "messages"]) => api::messages(&request, id, slot.source, hub).await,
-            (Method::GET, ["ws"]) => rooms::connect(request, slot, hub),
+            (Method::GET, ["ws"]) => rooms::connect(request, slot, hub).await,
             (Method::GET, ["ws", "echo"]) => echo::connect(request, slot, hub),
             (Method::GET, ["cur", group]) => {
                 polling::current(&request, group, slot.source, &self.pollers).await

@@ -16,7 +16,7 @@ pub(crate) struct StoreLock {
 }
 
 impl StoreLock {
-    /// `None` for a memory store, which nobody else can open. The path of the store must be `resolved`.
+    /// `None` for a memory store, which nobody else can open, and for one that services may share. The path of the store must be `resolved`.
     pub(crate) fn take(store: &StoreLocation) -> Result<Option<StoreLock>, Error> {
         let StoreLocation::File(path) = store else { return Ok(None) };
         let mut beside = path.clone().into_os_string();
@@ -53,7 +53,7 @@ fn holder(file: &mut File) -> String {
 /// The store by the one name that all its names lead to. A file that is not there is made first: a link may lead to
 /// where it will be.
 pub(crate) fn resolved(store: &StoreLocation) -> Result<StoreLocation, Error> {
-    let StoreLocation::File(path) = store else { return Ok(StoreLocation::Memory) };
+    let StoreLocation::File(path) = store else { return Ok(store.clone()) };
     let made = File::options().create(true).append(true).open(path);
     let found = made.and_then(|_| fs::canonicalize(path));
     let reason = |error: io::Error| format!("{}: {error}", path.display());

@@ -1,16 +1,17 @@
 //! The store in an SQLite database: its tables and its statements.
 
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Params, TransactionBehavior, params};
 
 use super::{
-    Appended, History, NewMessage, OpenHistory, PageRequest, Relations, RoomRow, Seed, Store, StoreError,
-    UserRow,
+    Appended, Failure, Filling, History, NewMessage, OpenHistory, PageRequest, Relations, RoomRow, Seed,
+    Store, StoreError, UserRow, access, pair, ring, signed, unsigned,
 };
-use crate::config::{Error, StoreLocation};
+use crate::config::Error;
 use crate::model::message::Message;
-use crate::model::room_id::{Access, OPEN};
+use crate::model::room_id::Access;
 
 const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS users (
@@ -38,27 +39,25 @@ const SCHEMA: &str = "
 
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> StoreError {
-        StoreError(Box::new(error))
+        StoreError { kind: Failure::Refused, source: Box::new(error) }
     }
 }
 
 /// A connection to the database.
 pub(super) struct Sqlite {
     db: Connection,
-    location: StoreLocation,
+    /// `None` in memory.
+    file: Option<PathBuf>,
 }
 
 impl Sqlite {
-    /// Opens the database for writing and makes its tables.
-    pub(super) fn open(location: &StoreLocation) -> Result<Sqlite, Error> {
-        let db = match location {
-            StoreLocation::Memory => Connection::open_in_memory(),
-            StoreLocation::File(path) => Connection::open(path),
-        }
-        .map_err(Error::store("open"))?;
+    /// Opens the database for writing and makes its tables; without a file, one in memory.
+    pub(super) fn open(file: Option<&Path>) -> Result<Sqlite, Error> {
+        let db =
+            file.map_or_else(Connection::open_in_memory, Connection::open).map_err(Error::store("open"))?;
         prepare(&db).map_err(Error::store("open"))?;
         db.execute_batch(SCHEMA).map_err(Error::store("create the tables of"))?;
-        Ok(Sqlite { db, location: location.clone() })
+        Ok(Sqlite { db, file: file.map(Path::to_owned) })
     }
 }
 
@@ -90,7 +89,19 @@ impl Store for Sqlite {
     }
 
     fn rooms(&mut self) -> Result<Vec<RoomRow>, StoreError> {
-        Ok(rooms(&self.db)?)
+        Ok(rooms_where(&self.db, "true", [])?)
+    }
+
+    fn find_room(&mut self, id: &str) -> Result<Option<RoomRow>, StoreError> {
+        Ok(rooms_where(&self.db, "id = ?1", [id])?.pop())
+    }
+
+    fn rooms_above(&mut self, key: i64) -> Result<Vec<RoomRow>, StoreError> {
+        Ok(rooms_where(&self.db, "key > ?1", [key])?)
+    }
+
+    fn last_numbers(&mut self, keys: &[i64]) -> Result<Vec<(i64, u64)>, StoreError> {
+        Ok(last_numbers(&self.db, keys)?)
     }
 
     fn insert_room(&mut self, id: &str, access: Access) -> Result<i64, StoreError> {
@@ -106,12 +117,12 @@ impl Store for Sqlite {
     }
 
     fn readers(&self) -> Option<OpenHistory> {
-        let StoreLocation::File(path) = self.location.clone() else { return None };
+        let path = self.file.clone()?;
         Some(Box::new(move || {
             let db = Connection::open(&path)?;
             prepare(&db)?;
             db.pragma_update(None, "query_only", true)?;
-            Ok(Box::new(Sqlite { db, location: StoreLocation::File(path.clone()) }))
+            Ok(Box::new(Sqlite { db, file: Some(path.clone()) }))
         }))
     }
 }
@@ -218,37 +229,29 @@ fn seed(db: &mut Connection, users: &[Seed]) -> Result<(), rusqlite::Error> {
             .collect::<Result<_, _>>()?;
         let mut befriend = tx.prepare("INSERT OR IGNORE INTO friends (user, friend) VALUES (?1, ?2)")?;
         let mut sponsor = tx.prepare("INSERT OR IGNORE INTO sponsors (user, sponsored) VALUES (?1, ?2)")?;
-        for (at, id) in ids.iter().enumerate() {
-            for step in [1, 2] {
-                let other = ids[(at + step) % ids.len()];
-                if other != *id {
-                    befriend.execute([id, &other])?;
-                    befriend.execute([&other, id])?;
-                    sponsor.execute([id, &other])?;
-                }
-            }
+        for (id, other) in ring(&ids) {
+            befriend.execute([id, other])?;
+            befriend.execute([other, id])?;
+            sponsor.execute([id, other])?;
         }
     }
     tx.commit()
 }
 
-fn access(id: &str, a: Option<i64>, b: Option<i64>) -> Access {
-    match (a, b) {
-        (Some(a), Some(b)) => Access::Direct(unsigned(a), unsigned(b)),
-        _ if id.starts_with(OPEN) => Access::Open,
-        _ => Access::Group,
-    }
-}
-
-fn rooms(db: &Connection) -> Result<Vec<RoomRow>, rusqlite::Error> {
-    let mut statement = db.prepare(
+/// The rooms for which the condition holds, by their keys.
+fn rooms_where(
+    db: &Connection,
+    condition: &str,
+    values: impl Params,
+) -> Result<Vec<RoomRow>, rusqlite::Error> {
+    let mut statement = db.prepare_cached(&format!(
         "SELECT key, id, a, b,
             coalesce((SELECT max(seq) FROM messages WHERE room = key), 0),
             coalesce((SELECT min(seq) FROM messages WHERE room = key), 1),
             EXISTS (SELECT 1 FROM messages WHERE room = key AND sender <> 0)
-        FROM rooms",
-    )?;
-    let rows = statement.query_map([], |row| {
+        FROM rooms WHERE {condition} ORDER BY key",
+    ))?;
+    let rows = statement.query_map(values, |row| {
         let id: String = row.get(1)?;
         Ok(RoomRow {
             key: row.get(0)?,
@@ -262,15 +265,25 @@ fn rooms(db: &Connection) -> Result<Vec<RoomRow>, rusqlite::Error> {
     rows.collect()
 }
 
+fn last_numbers(db: &Connection, keys: &[i64]) -> Result<Vec<(i64, u64)>, rusqlite::Error> {
+    let mut statement = db.prepare_cached(
+        "SELECT key, coalesce((SELECT max(seq) FROM messages WHERE room = key), 0) FROM rooms WHERE key = ?1",
+    )?;
+    let mut keys = keys.to_vec();
+    keys.sort_unstable();
+    keys.dedup();
+    let number = |key| {
+        statement.query_row([key], |row| Ok((row.get(0)?, unsigned(row.get(1)?)))).optional().transpose()
+    };
+    keys.into_iter().filter_map(number).collect()
+}
+
 fn insert_room(db: &Connection, id: &str, access: Access) -> Result<i64, rusqlite::Error> {
     let known = db.prepare_cached("SELECT key FROM rooms WHERE id = ?1")?.query_row([id], |row| row.get(0));
     if let Some(key) = known.optional()? {
         return Ok(key);
     }
-    let (a, b) = match access {
-        Access::Direct(a, b) => (Some(signed(a)), Some(signed(b))),
-        Access::Group | Access::Open => (None, None),
-    };
+    let (a, b) = pair(access);
     // Above what is there, too: versions before this one counted for themselves.
     let next = "UPDATE facts SET value = 1 + max(CAST(value AS INTEGER),
             coalesce((SELECT max(key) FROM rooms), 0), coalesce((SELECT max(room) FROM messages), 0))
@@ -336,125 +349,14 @@ fn page(db: &Connection, room: i64, wanted: PageRequest) -> Result<Vec<Message>,
     )?;
     let upto = i64::try_from(wanted.upto).unwrap_or(i64::MAX);
     let mut rows = statement.query(params![room, signed(wanted.after), wanted.messages as i64, upto])?;
-    let (mut page, mut bytes) = (Vec::new(), 0);
+    let mut filling = Filling::new(wanted);
     while let Some(row) = rows.next()? {
-        let (seq, sender, at): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(3)?);
-        let content = row.get_ref(2)?.as_str()?;
-        if !page.is_empty() && bytes + content.len() > wanted.bytes {
+        if !filling.add(row.get(0)?, row.get(1)?, row.get_ref(2)?.as_str()?, row.get(3)?) {
             break;
         }
-        let kept = Message::new(unsigned(seq), 0, unsigned(sender), content, unsigned(at));
-        bytes += kept.object.len() + 1;
-        page.push(kept);
     }
-    Ok(page)
-}
-
-// SQLite's integers are signed; none of ours reaches the sign bit.
-fn signed(value: u64) -> i64 {
-    value as i64
-}
-fn unsigned(value: i64) -> u64 {
-    value as u64
+    Ok(filling.page)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn store() -> Sqlite {
-        Sqlite::open(&StoreLocation::Memory).unwrap()
-    }
-
-    fn message(room: &'static str, key: i64, above: u64) -> NewMessage<'static> {
-        let (access, client_id) = (Access::Open, None);
-        NewMessage { room, access, key, above, sender: 3, client_id, content: "1", at: 9 }
-    }
-
-    fn seqs(appended: &[Appended]) -> Vec<u64> {
-        appended.iter().map(|appended| appended.seq).collect()
-    }
-
-    #[test]
-    fn no_key_is_given_twice_whatever_was_deleted_or_put_there_by_others() {
-        let mut store = store();
-        let insert = |store: &mut Sqlite, id| store.insert_room(id, Access::Open).unwrap();
-        assert_eq!((insert(&mut store, "a"), insert(&mut store, "b"), insert(&mut store, "a")), (1, 2, 1));
-        store.forget_rooms(&[2]).unwrap();
-        assert_eq!(insert(&mut store, "b"), 3);
-        // A version that counted for itself, and messages whose room it lost.
-        store.db.execute("INSERT INTO rooms (key, id) VALUES (7, 'c')", []).unwrap();
-        assert_eq!(insert(&mut store, "d"), 8);
-        store.append(&[message("lost", 20, 0)], 100).unwrap();
-        assert_eq!((insert(&mut store, "e"), insert(&mut store, "c")), (21, 7));
-    }
-
-    #[test]
-    fn the_store_numbers_the_messages_of_each_room_without_gaps_whatever_its_callers_know() {
-        let mut store = store();
-        let batch = [message("a", 0, 0), message("b", 0, 0), message("a", 0, 0)];
-        let first = store.append(&batch, 100).unwrap();
-        assert_eq!(seqs(&first), [1, 1, 2]);
-        assert!(first[0].key == first[2].key && first[0].key != first[1].key);
-        // Another process has written meanwhile, or this one has just started.
-        let again = store.append(&[message("a", 0, 0), message("b", first[1].key, 0)], 100).unwrap();
-        assert_eq!(seqs(&again), [3, 2]);
-        // Forgotten, and held by somebody who has seen number 3.
-        store.forget_rooms(&[first[0].key]).unwrap();
-        let held = store.append(&[message("a", 0, 3)], 100).unwrap();
-        assert_eq!((seqs(&held), held[0].key > first[1].key), (vec![4], true));
-    }
-
-    #[test]
-    fn what_is_refused_leaves_nothing_behind_and_takes_no_number() {
-        let mut store = store();
-        store.append(&[message("a", 0, 0)], 100).unwrap();
-        store
-            .db
-            .execute_batch(
-                "CREATE TRIGGER no BEFORE INSERT ON messages WHEN new.content = '2'
-                BEGIN SELECT RAISE(ABORT, 'no'); END",
-            )
-            .unwrap();
-        let refused = NewMessage { content: "2", ..message("a", 0, 0) };
-        let error = store.append(&[message("a", 0, 0), message("new", 0, 0), refused], 100).unwrap_err();
-        assert_eq!(error.to_string(), "no");
-        assert!(store.rooms().unwrap().iter().all(|room| room.id != "new"));
-        assert_eq!(seqs(&store.append(&[message("a", 0, 0)], 100).unwrap()), [2]);
-    }
-
-    #[test]
-    fn a_message_that_was_sent_before_keeps_its_number_and_takes_no_other() {
-        let mut store = store();
-        let with = |id| NewMessage { client_id: Some(id), ..message("a", 0, 0) };
-        let appended = store.append(&[with("x"), with("y"), with("x"), message("a", 0, 0)], 100).unwrap();
-        assert_eq!(seqs(&appended), [1, 2, 1, 3]);
-        let repeated: Vec<bool> = appended.iter().map(|appended| appended.is_repeated).collect();
-        assert_eq!(repeated, [false, false, true, false]);
-    }
-
-    #[test]
-    fn old_messages_are_deleted_now_and_then_and_the_lowest_number_left_is_said() {
-        let mut store = store();
-        let batch = vec![message("a", 0, 0); 300];
-        let appended = store.append(&batch, 100).unwrap();
-        let oldest: Vec<_> =
-            appended.iter().filter_map(|appended| Some((appended.seq, appended.oldest?))).collect();
-        assert_eq!(oldest, [(256, 157)]);
-        assert_eq!(store.rooms().unwrap()[0].oldest, 157);
-    }
-
-    #[test]
-    fn a_page_begins_behind_its_cursor_and_ends_where_it_is_full_or_at_its_last_number() {
-        let mut store = store();
-        store.append(&[message("a", 1, 0); 9], 100).unwrap();
-        let mut seqs = |after, upto, messages, bytes| {
-            let page = store.page(1, PageRequest { after, upto, messages, bytes }).unwrap();
-            page.iter().map(|message| message.seq).collect::<Vec<u64>>()
-        };
-        assert_eq!(seqs(3, 6, 100, 1000), [4, 5, 6], "not what is stored and not yet published");
-        assert_eq!(seqs(3, u64::MAX, 2, 1000), [4, 5]);
-        assert_eq!(seqs(3, 9, 100, 0), [4]);
-        assert_eq!(seqs(9, 9, 100, 1000), [0; 0]);
-    }
-}
+mod tests;

@@ -161,7 +161,10 @@ impl Session {
     pub(crate) fn open(io: &Arc<EngineIo>, opening: Opening) -> Arc<Session> {
         let Opening { version, speech, polled, base64, token, source } = opening;
         let limits = &io.hub.config.limits;
-        let sid = io.hub.accounts.session_id();
+        let sid = match (io.hub.accounts.session_id(), io.hub.config.instance) {
+            (own, Some(instance)) => format!("{instance}.{own}"),
+            (own, None) => own,
+        };
         let newcomer = Newcomer {
             ping: Ping::EngineIo,
             source,

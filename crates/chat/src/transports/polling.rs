@@ -126,13 +126,21 @@ async fn pull(
 }
 
 /// The messages for a cursor in the room, now or within its hold; `None` when that has passed.
-async fn read(room: &Room, asked: PollRequest, hub: &Arc<Hub>) -> Result<Option<PollAnswer>, Problem> {
+async fn read(room: &Arc<Room>, asked: PollRequest, hub: &Arc<Hub>) -> Result<Option<PollAnswer>, Problem> {
     let limits = &hub.config.limits;
     let found = |excerpt, has_gap| Ok(Some(PollAnswer { excerpt, has_gap, is_counted: false }));
     let until = asked.hold.map(|hold| tokio::time::Instant::now() + hold);
     let mut start = asked.start;
+    let mut is_fresh = false;
     loop {
-        match room.look(start, limits.history_bytes).ok_or_else(Problem::store)? {
+        match room
+            .look(start, std::mem::take(&mut is_fresh), limits.history_bytes)
+            .ok_or_else(Problem::store)?
+        {
+            Found::Stale => {
+                hub.refresh(room).await?;
+                is_fresh = true;
+            }
             Found::Excerpt(excerpt, gap) => return found(excerpt, gap.is_some()),
             Found::Behind { after, upto, gap } => {
                 let wanted =

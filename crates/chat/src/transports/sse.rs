@@ -65,7 +65,7 @@ pub(crate) fn connect(
     }
     peer.greeted(Form::Sse { numbered: false });
     peer.outbox.push(retry(RETRY));
-    hub.join(&peer, &format!("{OPEN}{group}"), Form::Sse { numbered: true }, start, |joined| {
+    hub.join(&peer, &format!("{OPEN}{group}"), Form::Sse { numbered: true }, start, move |joined| {
         Some(greeting(joined, start))
     })?;
     let slot = slot.clone();

@@ -21,6 +21,7 @@
 
 mod awaited_receipt;
 mod conversation;
+mod subscribing;
 mod transactions;
 
 use std::sync::Arc;

@@ -9,6 +9,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
 use crate::client::{Got, Reply, Ws, exchange, get, metric, post, read_reply, request, within};
+use crate::socketio_client::polled;
 
 const POLLING: &str = "/engine.io/?EIO=4&transport=polling";
 const WEBSOCKET: &str = "/engine.io/?EIO=4&transport=websocket";
@@ -476,4 +477,14 @@ async fn only_a_get_becomes_a_websocket() {
         let reply = exchange(at, text.as_bytes()).await;
         assert_eq!((reply.status, &reply.json()["code"]), (400, &code.into()));
     }
+}
+
+#[tokio::test]
+async fn ids_of_an_instances_sessions_begin_with_its_number() {
+    let config = Config { instance: Some(7), ..Config::default() };
+    let service = sonagi_chat::start(config).await.unwrap();
+    let session = polled(service.address(), "EIO=4").await;
+    let sid = session.rsplit_once("sid=").unwrap().1;
+    assert!(sid.starts_with("7.") && sid.len() == 32, "{sid}");
+    assert_eq!(post(service.address(), &session, "", "40").await.status, 200);
 }

@@ -1,8 +1,10 @@
 //! Login, users, friends, rooms and history over HTTP.
 
 use sonagi_chat::{Config, Limits, Rate};
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
 
-use crate::client::{Ws, exchange, get, post, request, serve};
+use crate::client::{Ws, exchange, get, post, read_reply, request, serve, within};
 use crate::socketio_client::polled;
 
 #[tokio::test]
@@ -109,6 +111,21 @@ async fn a_body_over_the_limit_is_refused() {
     let service = serve(1).await;
     let body = "x".repeat(64 * 1024 + 1);
     assert_eq!(post(service.address(), "/auth/login", "", &body).await.status, 413);
+}
+
+#[tokio::test]
+async fn whoever_writes_all_of_a_body_that_is_too_large_before_it_reads_gets_its_answer() {
+    let service = serve(0).await;
+    let mut stream = TcpStream::connect(service.address()).await.unwrap();
+    let body = vec![b'x'; 8_000_000];
+    let head = format!("POST /auth/login HTTP/1.1\r\nHost: chat\r\nContent-Length: {}\r\n\r\n", body.len());
+    stream.write_all(head.as_bytes()).await.unwrap();
+    within("the body", stream.write_all(&body)).await.unwrap();
+    let reply = within("the answer", read_reply(&mut stream)).await.unwrap();
+    assert_eq!((reply.status, reply.error_code().as_str()), (413, "too_large"));
+    // All of it was read: the connection goes on.
+    stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: chat\r\n\r\n").await.unwrap();
+    assert_eq!(within("the next answer", read_reply(&mut stream)).await.unwrap().status, 200);
 }
 
 #[tokio::test]

@@ -48,6 +48,21 @@ async fn everybody_is_listed_page_by_page_the_newest_first() {
 }
 
 #[tokio::test]
+async fn a_list_goes_on_behind_a_user() {
+    let service = serve(25).await;
+    let mut next = json!(26);
+    for (last, count) in [(16, 10), (6, 10), (1, 5)] {
+        let behind = page(&service, &format!("/api/user/list-all?after={next}")).await;
+        let expected: Vec<u64> = (last..last + count).rev().collect();
+        assert_eq!(ids(&behind), expected);
+        next = if count == 10 { json!(last) } else { Value::Null };
+        assert_eq!(behind, json!({"users": behind["users"], "next": next}));
+    }
+    let sponsored = page(&service, "/api/user/list?search=sponsored&after=2").await;
+    assert_eq!((ids(&sponsored), &sponsored["next"]), (vec![3], &Value::Null));
+}
+
+#[tokio::test]
 async fn lists_know_who_sponsors_whom_and_what_was_said() {
     let service = serve(5).await;
     let (at, token) = (service.address(), &service.credentials()[1].token);
@@ -89,6 +104,8 @@ async fn a_list_wants_a_token_and_a_search_it_knows() {
         ("/api/user/list", token, 400, "bad_request"),
         ("/api/user/list?search=everyone", token, 400, "bad_request"),
         ("/api/user/list-all?page=0", token, 400, "bad_request"),
+        ("/api/user/list-all?after=3&page=2", token, 400, "bad_request"),
+        ("/api/user/list?search=random&after=3", token, 400, "bad_request"),
         ("/api/user/list-all?limit=x", token, 400, "bad_request"),
     ] {
         let reply = get(service.address(), path, token).await;

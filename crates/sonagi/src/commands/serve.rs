@@ -2,18 +2,22 @@
 
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::nginx::{self, Instances};
 use crate::service::LISTENING;
 use crate::terminal::Terminal;
 use crate::{limits, signals, values};
 use clap::error::ContextKind;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use sonagi_artillery::RefusedArgument;
-use sonagi_chat::{Account, Config, Faults, Rate, StoreLocation};
+use sonagi_chat::{
+    Account, BusAddress, Config, Faults, PostgresLocation, Rate, Service, StoreLocation, TlsFiles,
+};
 use std::io::Read;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Notify;
 
 pub(super) const NAME: &str = "serve";
@@ -37,18 +41,12 @@ pub(super) fn define() -> Command {
         .long_about(
             "Run the reference chat service: accounts, friends, rooms and messages over HTTP, WebSocket, Socket.IO and \
              STOMP (with or without SockJS), and location groups also over event streams, polling and long polling \
-             (docs/service.md). Once it is ready, it prints `listening on http://HOST:PORT` as its first line. The \
-             first Ctrl-C or SIGTERM drains it, the second stops it at once.",
+             (docs/service.md). Once it is ready, it prints `listening on http://HOST:PORT` (https with --tls) as its \
+             first line. The first Ctrl-C or SIGTERM drains it, the second stops it at once.",
         )
-        .arg(
-            flag("listen", "ADDRESS", "Address to listen on; port 0 picks a free one")
-                .default_value("127.0.0.1:8080")
-                .value_parser(value_parser!(SocketAddr)),
-        )
-        .arg(
-            flag("store", "memory|FILE", "Store users and messages in memory, or in an SQLite file")
-                .default_value("memory"),
-        )
+        .args(proxy_flags())
+        .args(store_flags())
+        .args(pool_flags())
         .arg(
             flag("seed-users", "N", "Create user1@example.test … userN@example.test, password `password`")
                 .default_value("0")
@@ -83,7 +81,7 @@ pub(super) fn define() -> Command {
             Arg::new("null")
                 .long("null")
                 .action(ArgAction::SetTrue)
-                .conflicts_with_all(["fault", "store", "protocol-suite", "recovery"])
+                .conflicts_with_all(["fault", "store", "bus", "protocol-suite", "recovery"])
                 .help("Act as a target for measuring load generators: minimal answers, nothing stored \
                        (docs/service.md)"),
         )
@@ -99,6 +97,15 @@ pub(super) fn define() -> Command {
                 .action(ArgAction::SetTrue)
                 .help("Drain and stop when standard input ends, so that a child process never outlives its parent"),
         )
+}
+
+/// How a PostgreSQL store is connected to.
+fn pool_flags() -> [Arg; 2] {
+    [
+        flag("pool", "N", "Limit on connections to the PostgreSQL store; default: 10")
+            .value_parser(value_parser!(u16).range(1..)),
+        limit("pool-timeout", "Longest wait for one of them; then the answer is 503. Default: 5s"),
+    ]
 }
 
 /// The arguments that the command would refuse when it starts, each with its index.
@@ -120,11 +127,26 @@ pub(super) fn refused(arguments: &[String]) -> Vec<RefusedArgument> {
         return alone;
     }
     // Each is valid by itself: two of them are not, together.
-    let Some(error) = parse(arguments) else { return Vec::new() };
+    let Some(error) = parse(arguments) else { return refused_store(arguments) };
     let named = error.get(ContextKind::InvalidArg).map(ToString::to_string).unwrap_or_default();
     let flag = named.split(' ').next();
     let at = arguments.iter().position(|argument| argument.split('=').next() == flag);
     vec![refused(at.unwrap_or_default(), &error)]
+}
+
+/// The argument about the store that the command would refuse when it starts.
+fn refused_store(arguments: &[String]) -> Vec<RefusedArgument> {
+    let Ok(matches) = define().no_binary_name(true).try_get_matches_from(arguments) else {
+        return Vec::new();
+    };
+    let Err(StoreProblem { flag, why }) = store(&matches) else { return Vec::new() };
+    let named = format!("--{flag}");
+    let at = arguments.iter().position(|argument| argument.split('=').next() == Some(named.as_str()));
+    let (why, hint) = match why.split_once("\nhint: ") {
+        Some((why, hint)) => (why.to_owned(), Some(hint.to_owned())),
+        None => (why, None),
+    };
+    vec![RefusedArgument { argument: at.unwrap_or_default(), why, hint }]
 }
 
 /// Clap's objection to an argument, without the argument's name.
@@ -136,6 +158,57 @@ fn why(error: &clap::Error) -> String {
         Some(other) => format!("it cannot stand beside `{other}`"),
         None => error.kind().to_string(),
     }
+}
+
+/// Where it listens, and what a proxy in front of it needs.
+fn proxy_flags() -> [Arg; 5] {
+    [
+        flag("listen", "ADDRESS", "Address to listen on; port 0 picks a free one")
+            .default_value("127.0.0.1:8080")
+            .value_parser(value_parser!(SocketAddr)),
+        flag(
+            "tls",
+            "CERT.pem,KEY.pem",
+            "Speak TLS with this certificate and key; both are read again on SIGHUP and when they change",
+        )
+        .value_parser(tls_files),
+        flag(
+            "instance",
+            "N",
+            "Number of this instance behind a proxy: Engine.IO session ids begin with `N.`",
+        )
+        .value_parser(value_parser!(u16).range(1..=999)),
+        Arg::new("print-nginx").long("print-nginx").action(ArgAction::SetTrue).help(
+            "Print an nginx configuration for instances of this service, and exit; nginx listens at --listen",
+        ),
+        flag(
+            "instances",
+            "N|ADDRESS,…",
+            "Instances behind that nginx: so many at the ports after --listen's, or these \
+                                          addresses",
+        )
+        .default_value("3")
+        .value_parser(Instances::parse)
+        .requires("print-nginx"),
+    ]
+}
+
+fn store_flags() -> [Arg; 2] {
+    [
+        // Judged by `store`: what the parser says of a value holds its password.
+        flag(
+            "store",
+            "memory|FILE|postgres://…",
+            "Store users and messages in memory, in an SQLite file, or in a PostgreSQL database that services may \
+             share",
+        )
+        .default_value("memory"),
+        flag(
+            "bus",
+            "redis://…",
+            "Share rooms over this Redis with the other instances of a store that several may use",
+        ),
+    ]
 }
 
 /// Limits of the service with flags of their own; the others are in docs/service.md.
@@ -192,14 +265,30 @@ fn account(text: &str) -> Result<Account, String> {
     }
 }
 
+fn tls_files(text: &str) -> Result<TlsFiles, String> {
+    match text.split(',').collect::<Vec<_>>()[..] {
+        [certificate, key] if !certificate.is_empty() && !key.is_empty() => {
+            Ok(TlsFiles { certificate: certificate.into(), key: key.into() })
+        }
+        _ => Err(
+            "TLS takes two files of PEM, the certificate's and its key's, with a comma between them, as in \
+                  fullchain.pem,privkey.pem"
+                .to_owned(),
+        ),
+    }
+}
+
 /// A flag for a limit that must not be zero.
 fn limit(name: &'static str, help: &'static str) -> Arg {
     flag(name, "TIME", help).value_parser(values::positive_duration)
 }
 
 pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
-    let config = config(matches);
-    let (is_null, is_child) = (config.null, matches.get_flag("stop-on-eof"));
+    let config = Config { bus: bus(matches)?, ..config(matches)? };
+    if matches.get_flag("print-nginx") {
+        return print_nginx(&config, matches, terminal);
+    }
+    let (is_null, is_child, is_secure) = (config.null, matches.get_flag("stop-on-eof"), config.tls.is_some());
     let credentials = credentials(matches, config.seed_users + config.accounts.len())?;
     let grace = *matches.get_one::<Duration>("grace").expect("it has a default");
     limits::raise_open_files();
@@ -217,22 +306,60 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
         stop_on_eof(stop.clone());
     }
     runtime.block_on(async {
+        // Before anybody can know where it listens; without TLS the signal ends it, as it ends any program.
+        let hangups = is_secure.then(|| signal(SignalKind::hangup())).transpose();
+        let hangups =
+            hangups.map_err(|error| Error::could_not(format_args!("cannot listen for SIGHUP: {error}")))?;
         let service = sonagi_chat::start(config).await.map_err(Error::could_not)?;
         if let Some(path) = credentials {
             sonagi_chat::write_credentials(path, service.credentials()).map_err(Error::could_not)?;
         }
         let says = *terminal;
         service.on_failure(move |trouble| says.say(&format!("error: {trouble}")));
-        terminal.print(&format!("{LISTENING}{}\n", service.address()))?;
+        let listening = if is_secure { LISTENING.replace("http:", "https:") } else { LISTENING.to_owned() };
+        terminal.print(&format!("{listening}{}\n", service.address()))?;
         if service.accounts() == 0 && !is_null && !is_child {
             terminal.say(NO_ACCOUNTS);
         }
-        stop.notified().await;
+        tokio::select! {
+            () = stop.notified() => {}
+            () = reload(&service, hangups, terminal) => {}
+        }
         tokio::select! {
             () = service.drain(grace) => Ok(Exit::Pass),
             () = stop_at_once.notified() => Ok(Exit::Interrupted),
         }
     })
+}
+
+fn print_nginx(config: &Config, matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
+    let instances = matches.get_one::<Instances>("instances").expect("it has a default");
+    let text = nginx::configuration(config, instances).map_err(|why| {
+        Error::flag(
+            "--instances",
+            format_args!("{why}\nhint: --listen is where nginx will listen, as in 0.0.0.0:8080"),
+        )
+    })?;
+    terminal.print(&text)?;
+    Ok(Exit::Pass)
+}
+
+/// Reads the certificate again at every SIGHUP, and says what came of it; never ends.
+async fn reload(service: &Service, hangups: Option<Signal>, terminal: &Terminal) {
+    let Some(mut hangups) = hangups else { return std::future::pending().await };
+    while hangups.recv().await.is_some() {
+        match service.reload_certificate().await {
+            Ok(()) => terminal.say("read the certificate again: new connections get it"),
+            Err(error) => terminal.say(&format!("error: the certificate in use stays: {error}")),
+        }
+    }
+    std::future::pending::<()>().await;
+}
+
+/// The bus; read here because the argument parser would show a wrong address with its password.
+fn bus(matches: &ArgMatches) -> Result<Option<BusAddress>, Error> {
+    let address = matches.get_one::<String>("bus").map(|text| text.parse::<BusAddress>());
+    address.transpose().map_err(|why| Error::flag("--bus", why))
 }
 
 /// A single-threaded runtime for one worker, else one with that many.
@@ -272,13 +399,44 @@ fn stop_on_eof(stop: Arc<Notify>) {
     });
 }
 
-fn config(matches: &ArgMatches) -> Config {
-    let mut config = Config {
-        listen: *matches.get_one("listen").expect("it has a default"),
-        store: match matches.get_one::<String>("store").map_or("memory", String::as_str) {
+/// Why the store cannot be used as its flags say.
+struct StoreProblem {
+    flag: &'static str,
+    why: String,
+}
+
+fn store(matches: &ArgMatches) -> Result<StoreLocation, StoreProblem> {
+    let text = matches.get_one::<String>("store").map_or("memory", String::as_str);
+    if !PostgresLocation::is_meant(text) {
+        if let Some(flag) = ["pool", "pool-timeout"].into_iter().find(|flag| matches.contains_id(flag)) {
+            let why = "only a PostgreSQL store has a pool of connections\nhint: add --store postgres://…";
+            return Err(StoreProblem { flag, why: why.to_owned() });
+        }
+        return Ok(match text {
             "memory" => StoreLocation::Memory,
             file => StoreLocation::File(PathBuf::from(file)),
-        },
+        });
+    }
+    let location = PostgresLocation::new(text);
+    let mut location =
+        location.map_err(|problem| StoreProblem { flag: "store", why: problem.to_string() })?;
+    if let Some(pool) = matches.get_one::<u16>("pool") {
+        location.pool = usize::from(*pool);
+    }
+    if let Some(timeout) = matches.get_one::<Duration>("pool-timeout") {
+        location.pool_timeout = *timeout;
+    }
+    Ok(StoreLocation::Postgres(Box::new(location)))
+}
+
+fn config(matches: &ArgMatches) -> Result<Config, Error> {
+    let store =
+        store(matches).map_err(|StoreProblem { flag, why }| Error::flag(&format!("--{flag}"), why))?;
+    let mut config = Config {
+        listen: *matches.get_one("listen").expect("it has a default"),
+        instance: matches.get_one::<u16>("instance").copied(),
+        tls: matches.get_one::<TlsFiles>("tls").cloned(),
+        store,
         seed_users: *matches.get_one::<u32>("seed-users").expect("it has a default") as usize,
         accounts: matches.get_many::<Account>("account").into_iter().flatten().cloned().collect(),
         faults: matches.get_one::<Faults>("fault").cloned().unwrap_or_default(),
@@ -319,7 +477,7 @@ fn config(matches: &ArgMatches) -> Config {
     time("gather", &mut limits.gather_most);
     time("long-hold", &mut limits.long_hold);
     limits.sse_lifetime = matches.get_one::<Duration>("sse-lifetime").copied();
-    config
+    Ok(config)
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ pub(crate) const ORDERS: &[(&str, &[&str])] = &[
             "problem",
             "model",
             "store",
+            "bus",
             "accounts",
             "connection",
             "encoding",

@@ -7,7 +7,7 @@ fn newcomer() -> Newcomer {
 }
 
 fn room(published: u64, recent_messages: usize) -> Arc<Room> {
-    let keeping = Keeping { settle: None, recent_messages, recent_bytes: 100_000 };
+    let keeping = Keeping { settle: None, recent_messages, recent_bytes: 100_000, is_shared: false };
     let row = RoomRow {
         key: 1,
         id: "lobby".into(),
@@ -49,7 +49,7 @@ fn who_joins_or_leaves_while_copies_are_written_does_not_wait_and_gets_what_it_w
             seq = joined.seq;
             None
         };
-        assert_eq!(room.enter(&member, Start::Now, greet, &metrics), Entered::Member);
+        assert_eq!(room.enter(&member, Start::Now, false, &mut { greet }, &metrics), Entered::Member);
         seq
     };
     for member in [&stays, &leaves, &returns] {
@@ -101,7 +101,7 @@ fn whoever_comes_back_is_greeted_then_told_what_it_missed_and_is_a_member_in_one
             assert_eq!((joined.seq, joined.gap), (12, gap), "{start:?}");
             Some(Bytes::from_static(b"hello"))
         };
-        assert_eq!(room.enter(&member, start, greet, &metrics), entered, "{start:?}");
+        assert_eq!(room.enter(&member, start, false, &mut { greet }, &metrics), entered, "{start:?}");
         assert_eq!(got(&peer), expected, "{start:?}");
         let is_member = lock(&room.state).members.iter().any(|there| Arc::ptr_eq(there, &member));
         assert_eq!(is_member, entered == Entered::Member, "{start:?}");
@@ -129,12 +129,12 @@ fn whoever_leaves_while_it_catches_up_never_becomes_a_member() {
     let room = room(6, 4);
     let peer = peers.add(newcomer(), 1, &Limits::default());
     let member = peer.seat(&room, Form::Raw, &Limits::default()).ok().unwrap();
-    let entered = room.enter(&member, Start::After(0), |_| None, &metrics);
+    let entered = room.enter(&member, Start::After(0), false, &mut |_| None, &metrics);
     assert_eq!(entered, Entered::Member, "nothing lies behind 6 that is kept");
     peer.leave_all(&metrics);
     let member = peer.seat(&room, Form::Raw, &Limits::default()).ok().unwrap();
     assert!(peer.leave(&room, &metrics));
-    assert_eq!(room.enter(&member, Start::Now, |_| None, &metrics), Entered::Left);
+    assert_eq!(room.enter(&member, Start::Now, false, &mut |_| None, &metrics), Entered::Left);
     room.publish(&[message(7)], &mut [], &metrics);
     assert_eq!(got(&peer), [""; 0]);
 }
@@ -149,10 +149,10 @@ fn a_room_gives_back_its_memory_when_nobody_was_there_for_long() {
     assert_eq!((tidy(10), tidy(20), tidy(609)), (0, 10, 599));
     assert!(kept());
     // Somebody asks: it begins anew.
-    assert!(matches!(room.look(Start::After(6), 1000), Some(Found::Excerpt(..))));
+    assert!(matches!(room.look(Start::After(6), false, 1000), Some(Found::Excerpt(..))));
     assert_eq!((tidy(620), tidy(1219)), (0, 599));
     assert!(kept());
     assert_eq!(tidy(1220), 600);
     assert!(!kept());
-    assert!(matches!(room.look(Start::After(6), 1000), Some(Found::Behind { after: 6, upto: 7, .. })));
+    assert!(matches!(room.look(Start::After(6), false, 1000), Some(Found::Behind { after: 6, upto: 7, .. })));
 }

@@ -27,6 +27,7 @@ use super::{EngineIo, Session};
 use crate::connection::outbox::Close;
 use crate::encoding::form::{Form, Life};
 use crate::hub::Hub;
+use crate::rooms::cursor::Start;
 use crate::rooms::delivery::Delivered;
 use crate::rooms::member::Member;
 use crate::rooms::peer::{Membership, Peer};
@@ -238,6 +239,10 @@ fn rejoin(
     // Whoever holds several of these locks takes them in the order of the rooms' numbers.
     seats.sort_unstable_by_key(|(membership, _)| membership.room.number);
     let mut states: Vec<_> = seats.iter().map(|(membership, _)| lock(&membership.room.state)).collect();
+    // Others may have said something that was not heard here.
+    if states.iter_mut().any(|state| state.is_stale_for(Start::Now)) {
+        return None;
+    }
     let mut missed = Vec::new();
     for ((membership, _), state) in seats.iter().zip(&states) {
         missed.extend(state.missed(membership.from, serial)?.map(|message| (message, &membership.room.id)));

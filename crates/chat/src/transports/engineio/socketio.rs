@@ -23,9 +23,11 @@ use super::recovery::{self, Claim, Identity};
 use super::{BadPacket, EngineIo, Session};
 use crate::encoding::form::Form;
 use crate::http;
+use crate::hub::Hub;
 use crate::hub::receipt::Receipt;
 use crate::problem::Problem;
 use crate::rooms::cursor::{Joined, Start, start_of};
+use crate::rooms::peer::Peer;
 use crate::transports::websocket::rooms::client_id;
 
 /// The state of one session's Socket.IO.
@@ -288,20 +290,23 @@ impl Event<'_> {
             Ok(start) => start,
             Err(problem) => return self.refuse(&problem),
         };
-        let greet = |joined: &Joined<'_>| {
-            let id = self.ack?;
-            let Joined { room, seq, gap } = joined;
-            let gap = match start {
-                Start::Now => String::new(),
-                _ => format!(r#","gap":{}"#, gap.is_some()),
-            };
-            let json = format!(r#"{{"ok":true,"room":"{room}","seq":{seq}{gap}}}"#);
-            Some(frame(&Packet::ack(self.namespace, id, [json.as_str()])))
-        };
-        let joined = self.io.hub.join(&self.session.peer, &room, form(self.io), start, greet);
-        if let Err(problem) = joined {
-            self.refuse(&problem);
+        let (hub, reply, form) = (self.io.hub.clone(), self.reply(), form(self.io));
+        if !hub.may_be_elsewhere(&room) {
+            return reply.join(&room, start, form, &hub);
         }
+        // Another service may have made it.
+        let looking = hub.clone();
+        hub.runtime.spawn(async move {
+            match looking.look_for(&room).await {
+                Ok(()) => reply.join(&room, start, form, &looking),
+                Err(problem) => reply.refuse(&problem),
+            }
+        });
+    }
+
+    fn reply(&self) -> Reply {
+        let (namespace, ack, peer) = (self.namespace.to_owned(), self.ack, self.session.peer.clone());
+        Reply { namespace, ack, peer }
     }
 
     fn leave(&self, argument: Option<&RawValue>) {
@@ -345,8 +350,46 @@ impl Event<'_> {
     }
 
     fn answer(&self, json: &str) {
+        self.reply().answer(json);
+    }
+
+    fn refuse(&self, problem: &Problem) {
+        self.reply().refuse(problem);
+    }
+}
+
+/// The way back to who sent an event.
+struct Reply {
+    namespace: String,
+    ack: Option<u64>,
+    peer: Arc<Peer>,
+}
+
+impl Reply {
+    fn join(self, room: &str, start: Start, form: Form, hub: &Arc<Hub>) {
+        let (namespace, ack) = (self.namespace.clone(), self.ack);
+        let greet = move |joined: &Joined<'_>| {
+            let id = ack?;
+            let Joined { room, seq, gap } = joined;
+            let gap = match start {
+                Start::Now => String::new(),
+                _ => format!(r#","gap":{}"#, gap.is_some()),
+            };
+            let json = format!(r#"{{"ok":true,"room":"{room}","seq":{seq}{gap}}}"#);
+            Some(frame(&Packet::ack(&namespace, id, [json.as_str()])))
+        };
+        if let Err(problem) = hub.join(&self.peer, room, form, start, greet) {
+            self.refuse(&problem);
+        }
+    }
+
+    fn say(&self, packet: &Packet<'_>) {
+        self.peer.outbox.push(frame(packet));
+    }
+
+    fn answer(&self, json: &str) {
         if let Some(id) = self.ack {
-            say(self.session, &Packet::ack(self.namespace, id, [json]));
+            self.say(&Packet::ack(&self.namespace, id, [json]));
         }
     }
 
@@ -356,7 +399,7 @@ impl Event<'_> {
             Some(_) => self.answer(&format!(r#"{{"ok":false,"error":{{{fields}}}}}"#)),
             None => {
                 let json = format!("{{{fields}}}");
-                say(self.session, &Packet::event(self.namespace, None, "exception", [json.as_str()]));
+                self.say(&Packet::event(&self.namespace, None, "exception", [json.as_str()]));
             }
         }
     }

@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 use std::future::poll_fn;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
@@ -135,16 +135,17 @@ impl Pollers {
         };
         poller.peer.belongs_to(user);
         poller.peer.greeted(Form::Object);
-        let mut has_gap = false;
-        let joined = hub.join(&poller.peer, &room.id, Form::Object, start, |joined| {
-            has_gap = joined.gap.is_some();
+        let has_gap = Arc::<AtomicBool>::default();
+        let gap = has_gap.clone();
+        let joined = hub.join(&poller.peer, &room.id, Form::Object, start, move |joined| {
+            gap.store(joined.gap.is_some(), Relaxed);
             None
         });
         if let Err(problem) = joined {
             poller.end(Close::Normal, hub);
             return Err(problem);
         }
-        lock(&poller.given).has_gap = has_gap;
+        lock(&poller.given).has_gap = has_gap.load(Relaxed);
         Ok(poller)
     }
 }

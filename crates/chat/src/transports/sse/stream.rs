@@ -8,19 +8,17 @@
 //! and a task as large as its whole connection for each stream, and a channel between publisher and socket.
 
 use std::future::poll_fn;
-use std::net::Shutdown;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use socket2::SockRef;
-use tokio::io::{AsyncRead, ReadBuf};
+use tokio::io::ReadBuf;
 use tokio::net::TcpStream;
-use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::tcp::OwnedWriteHalf;
 
 use crate::connection::outbox::{Close, Standing};
 use crate::connection::read_buffer::with_scratch;
+use crate::connection::socket::{Socket, TaskSocket};
 use crate::connection::write_buffer::WriteBuffer;
 use crate::hub::Hub;
 use crate::rooms::peer::Peer;
@@ -50,7 +48,7 @@ impl Drop for Listener {
 
 /// Writes the head, and behind it what is queued, until the socket closes. `farewell` is what a client reads last when
 /// the service is draining.
-pub(crate) async fn carry(stream: TcpStream, head: Bytes, listener: Listener, farewell: fn() -> Bytes) {
+pub(crate) async fn carry(stream: Socket, head: Bytes, listener: Listener, farewell: fn() -> Bytes) {
     let mut stream = Stream::new(stream, head, listener, farewell);
     poll_fn(|cx| stream.poll(cx)).await;
 }
@@ -76,9 +74,8 @@ enum Stage {
 }
 
 struct Stream {
-    /// Written to as well: the half that may only write is the queue's.
-    socket: OwnedReadHalf,
-    /// Until the queue has it.
+    socket: TaskSocket,
+    /// Until the queue has it; none inside TLS.
     write: Option<OwnedWriteHalf>,
     out: WriteBuffer,
     stage: Stage,
@@ -89,17 +86,16 @@ struct Stream {
 }
 
 impl Stream {
-    fn new(stream: TcpStream, head: Bytes, listener: Listener, farewell: fn() -> Bytes) -> Stream {
+    fn new(stream: Socket, head: Bytes, listener: Listener, farewell: fn() -> Bytes) -> Stream {
         let limits = &listener.hub.config.limits;
-        bound_silence(&stream, limits.sse_heartbeat + limits.ping_timeout);
-        let (read, write) = stream.into_split();
+        bound_silence(stream.tcp(), limits.sse_heartbeat + limits.ping_timeout);
+        let (socket, write) = stream.divide();
         let mut out = WriteBuffer::default();
         // Counted as if it had been queued, since its writing will be: else what waits behind it would seem to be
         // written.
         listener.peer.outbox.brings(std::iter::once(&head));
         out.push(head);
-        let (write, stage) = (Some(write), Stage::Talking);
-        Stream { socket: read, write, out, stage, unheard: 0, listener, farewell }
+        Stream { socket, write, out, stage: Stage::Talking, unheard: 0, listener, farewell }
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
@@ -109,14 +105,12 @@ impl Stream {
                 return Poll::Ready(());
             }
             let Listener { peer, hub } = &self.listener;
-            let flushed = self.out.flush(self.socket.as_ref(), &peer.outbox, &hub.metrics, cx);
+            let flushed = self.out.flush(&mut self.socket, &peer.outbox, &hub.metrics, cx);
             if flushed == Poll::Ready(false) {
                 return Poll::Ready(());
             }
             let written = self.out.is_empty();
-            if written && self.stage == Stage::Parting {
-                // Only our side: closing with unread input would reset the socket and could lose what was written last.
-                let _ = SockRef::from(self.socket.as_ref()).shutdown(Shutdown::Write);
+            if written && self.stage == Stage::Parting && self.socket.poll_end(cx).is_ready() {
                 self.stage = Stage::Shut;
             }
             let talking = self.stage == Stage::Talking;
@@ -172,7 +166,7 @@ impl Stream {
     fn read(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
         with_scratch(|buffer| {
             let mut read = ReadBuf::new(buffer);
-            match Pin::new(&mut self.socket).poll_read(cx, &mut read) {
+            match self.socket.poll_read(cx, &mut read) {
                 Poll::Pending => Poll::Pending,
                 Poll::Ready(Err(_)) => Poll::Ready(false),
                 Poll::Ready(Ok(())) => {
@@ -198,10 +192,10 @@ mod tests {
     use crate::transports::websocket::connection;
     use crate::transports::websocket::rooms::RoomsSocket;
 
-    async fn pair() -> (TcpStream, TcpStream) {
+    async fn pair() -> (Socket, TcpStream) {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let there = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
-        (listener.accept().await.unwrap().0, there)
+        (listener.accept().await.unwrap().0.into(), there)
     }
 
     fn peer(hub: &Hub) -> Arc<Peer> {
@@ -214,14 +208,16 @@ mod tests {
         let service = crate::start(crate::Config::default()).await.unwrap();
         let hub = service.hub().clone();
         let (here, _there) = pair().await;
-        here.writable().await.unwrap();
+        here.tcp().writable().await.unwrap();
         let peer = peer(&hub);
         peer.outbox.push(Bytes::from_static(b"greeting"));
         let listener = Listener::new(peer.clone(), hub.clone());
         let mut stream = Stream::new(here, Bytes::from(vec![b'h'; 500]), listener, Bytes::new);
         let mut cx = Context::from_waker(Waker::noop());
-        let socket = stream.socket.as_ref();
-        assert_eq!(stream.out.flush(socket, &peer.outbox, &hub.metrics, &mut cx), Poll::Ready(true));
+        assert_eq!(
+            stream.out.flush(&mut stream.socket, &peer.outbox, &hub.metrics, &mut cx),
+            Poll::Ready(true)
+        );
         peer.outbox.attach(stream.write.take().unwrap());
         assert_eq!(peer.outbox.deliver(&Bytes::from_static(b"message")), (Pushed::Queued, 0));
         assert_eq!(stream.fill(), Standing::Open);

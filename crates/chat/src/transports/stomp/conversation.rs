@@ -9,6 +9,7 @@ use sonagi_wire::stomp::{
 };
 
 use super::awaited_receipt::{AwaitedReceipt, Parting, complain};
+use super::subscribing::{Place, Subscribing};
 use super::transactions::Transactions;
 use crate::encoding::form::Form;
 use crate::encoding::stomp::envelope::{Dialect, Envelope};
@@ -21,7 +22,6 @@ use crate::hub::{Draft, Hub};
 use crate::model::room_id::OPEN;
 use crate::problem::Problem;
 use crate::rooms::cursor::{Start, start_of_text};
-use crate::rooms::member::Member;
 use crate::rooms::peer::Peer;
 
 /// Our side of a connection's conversation. Its answers are in the peer's queue when `feed` returns, except those that
@@ -50,7 +50,7 @@ struct Subscription {
     number: u32,
     /// The client's id for it; in 1.0 perhaps its destination.
     id: Box<str>,
-    member: Arc<Member>,
+    place: Place,
     form: SubscriptionForm,
 }
 
@@ -281,26 +281,19 @@ impl Session {
         let style = Style::new(number, version, self.envelope, named.as_deref(), &destination, acks);
         let unacked = Unacked::new(mode, self.hub.config.limits.stomp_unacked);
         let form = SubscriptionForm::new(style.ok_or_else(unsayable)?, unacked, dialect);
-        let receipt = frame.header("receipt")?;
+        let receipt = frame.header("receipt")?.map(|id| id.into_owned());
         if receipt.as_ref().is_some_and(|id| replies::receipt(version, id, &[]).is_none()) {
             return Err(unsayable());
         }
-        let envelope = self.envelope;
-        let member = self.hub.join(&self.peer, &room, Form::Stomp(form.clone()), start, |joined| {
-            if let Some(id) = &receipt {
-                let seq = joined.seq.to_string();
-                let more = [("seq", seq.as_str()), ("gap", "true")];
-                let more = if joined.gap.is_some() { &more[..] } else { &more[..1] };
-                let frame = replies::receipt(version, id, more).unwrap_or_default();
-                self.peer.outbox.push(envelope.wrap(&frame));
-            }
-            joined.gap.map(|gap| form.style().gap(gap.after, gap.from))
-        })?;
+        let (hub, peer) = (self.hub.clone(), self.peer.clone());
+        let subscribing =
+            Subscribing { hub, peer, dialect, version, form: form.clone(), room, start, receipt };
+        let place = subscribing.begin()?;
         if mode == AckMode::Auto {
             // A copy that it never asked for could not be acknowledged.
             self.peer.greeted(Form::Stomp(form.clone()));
         }
-        self.subscriptions.push(Subscription { number, id: id.as_ref().into(), member, form });
+        self.subscriptions.push(Subscription { number, id: id.as_ref().into(), place, form });
         Ok(Done::Elsewhere)
     }
 
@@ -313,8 +306,9 @@ impl Session {
         let at = self.subscriptions.iter().position(|there| *there.id == *id);
         let at =
             at.ok_or_else(|| Complaint::breach("UNSUBSCRIBE must name a subscription, got no such id"))?;
-        let Subscription { member, .. } = self.subscriptions.swap_remove(at);
-        self.peer.unseat(&member, &self.hub.metrics);
+        if let Some(member) = self.subscriptions.swap_remove(at).place.end() {
+            self.peer.unseat(&member, &self.hub.metrics);
+        }
         Ok(Done::Now)
     }
 

@@ -5,20 +5,17 @@
 //! one vectored write. There are no timers here; `service::sweep` hangs up on who does not answer.
 
 use std::future::poll_fn;
-use std::net::Shutdown;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use socket2::SockRef;
 use sonagi_wire::websocket::{self, Decoder, Event, Opcode, Role};
-use tokio::io::{AsyncRead, ReadBuf};
-use tokio::net::TcpStream;
-use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::io::ReadBuf;
+use tokio::net::tcp::OwnedWriteHalf;
 
 use crate::connection::outbox::{Close, Standing};
 use crate::connection::read_buffer::with_scratch;
+use crate::connection::socket::{Socket, TaskSocket};
 use crate::connection::write_buffer::WriteBuffer;
 use crate::hub::Hub;
 use crate::rooms::peer::Peer;
@@ -55,16 +52,16 @@ pub(crate) trait SocketHandler: Send {
 
 /// Carries the connection until its socket closes. `first` are bytes read together with the upgrade request.
 pub(crate) async fn carry<A: SocketHandler>(
-    stream: TcpStream,
+    stream: Socket,
     first: Bytes,
     max_message: usize,
     handler: A,
     hub: Arc<Hub>,
 ) {
-    let (read, write) = stream.into_split();
+    let (socket, write) = stream.divide();
     let mut link = Link {
-        socket: read,
-        write: Some(write),
+        socket,
+        write,
         decoder: Decoder::new(Role::Server, max_message),
         out: WriteBuffer::default(),
         stage: Stage::Talking,
@@ -93,9 +90,8 @@ enum Stage {
 }
 
 struct Link<A> {
-    /// Written to as well: the half that may only write is the queue's.
-    socket: OwnedReadHalf,
-    /// Until the queue has it.
+    socket: TaskSocket,
+    /// Until the queue has it; none inside TLS.
     write: Option<OwnedWriteHalf>,
     decoder: Decoder,
     /// Taken from the queue, not yet written.
@@ -120,9 +116,8 @@ impl<A: SocketHandler> Link<A> {
                 return Poll::Ready(());
             }
             let written = self.out.is_empty();
-            if written && self.answered && self.stage == Stage::Parting {
-                // Only our side: closing with unread input would reset the socket and could lose the close frame.
-                let _ = SockRef::from(self.socket.as_ref()).shutdown(Shutdown::Write);
+            let parted = written && self.answered && self.stage == Stage::Parting;
+            if parted && self.socket.poll_end(cx).is_ready() {
                 self.stage = Stage::Shut;
             }
             let talking = self.stage == Stage::Talking;
@@ -188,14 +183,14 @@ impl<A: SocketHandler> Link<A> {
 
     fn flush(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
         let Link { out, socket, handler, hub, .. } = self;
-        out.flush(socket.as_ref(), &handler.peer().outbox, &hub.metrics, cx)
+        out.flush(socket, &handler.peer().outbox, &hub.metrics, cx)
     }
 
     /// Reads once: true when something came, false at the end of the stream.
     fn read(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
         with_scratch(|buffer| {
             let mut read = ReadBuf::new(buffer);
-            match Pin::new(&mut self.socket).poll_read(cx, &mut read) {
+            match self.socket.poll_read(cx, &mut read) {
                 Poll::Pending => Poll::Pending,
                 Poll::Ready(Err(_)) => Poll::Ready(false),
                 Poll::Ready(Ok(())) if read.filled().is_empty() => Poll::Ready(false),
@@ -279,12 +274,12 @@ mod tests {
         let service = crate::start(crate::Config::default()).await.unwrap();
         let hub = service.hub().clone();
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let _client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
-        let (read, write) = listener.accept().await.unwrap().0.into_split();
+        let _client = tokio::net::TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let (socket, write) = Socket::from(listener.accept().await.unwrap().0).divide();
         let peers = [(); 2].map(|()| upgrade::newcomer(&hub, 1000, Default::default()));
         let mut link = Link {
-            socket: read,
-            write: Some(write),
+            socket,
+            write,
             decoder: Decoder::new(Role::Server, 1000),
             out: WriteBuffer::default(),
             stage: Stage::Talking,

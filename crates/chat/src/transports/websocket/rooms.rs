@@ -29,6 +29,7 @@ use crate::rooms::peer::Peer;
 use crate::transports::websocket::connection::SocketHandler;
 use crate::transports::websocket::upgrade::{self, Handshake};
 
+#[derive(Clone)]
 pub(crate) struct RoomsSocket {
     pub(crate) peer: Arc<Peer>,
     pub(crate) hub: Arc<Hub>,
@@ -78,9 +79,22 @@ fn read(text: &str) -> Result<Request<'_>, Problem> {
 }
 
 impl RoomsSocket {
-    /// Joins and says so, or says why not.
-    pub(crate) fn join(&self, room: &str, start: Start) {
-        let greet = |joined: &Joined<'_>| {
+    /// Joins and says so, or says why not: later, when it may be a room that another service has made.
+    pub(crate) fn join(&self, room: String, start: Start) {
+        if !self.hub.may_be_elsewhere(&room) {
+            return self.join_known(&room, start);
+        }
+        let socket = self.clone();
+        self.hub.runtime.spawn(async move {
+            match socket.hub.look_for(&room).await {
+                Ok(()) => socket.join_known(&room, start),
+                Err(problem) => socket.refuse(&problem),
+            }
+        });
+    }
+
+    fn join_known(&self, room: &str, start: Start) {
+        let greet = move |joined: &Joined<'_>| {
             let Joined { room, seq, gap } = joined;
             let gap = match start {
                 Start::Now => String::new(),
@@ -119,7 +133,7 @@ impl SocketHandler for RoomsSocket {
 
     fn text(&mut self, text: &str) {
         match read(text) {
-            Ok(Request::Join(room, start)) => self.join(&room, start),
+            Ok(Request::Join(room, start)) => self.join(room, start),
             Ok(Request::Leave(room)) => {
                 if self.hub.leave(&self.peer, &room) {
                     self.tell(&format!(r#"{{"type":"left","room":"{room}"}}"#));
@@ -150,7 +164,7 @@ impl SocketHandler for RoomsSocket {
 const SUBPROTOCOL: &str = "chat.v1";
 
 /// `/ws`: rooms over a plain WebSocket; without a token only those that are open to everybody.
-pub(crate) fn connect(
+pub(crate) async fn connect(
     request: HttpRequest<Incoming>,
     slot: &Arc<Slot>,
     hub: &Arc<Hub>,
@@ -162,6 +176,9 @@ pub(crate) fn connect(
     // Refused while it can still be said with a status.
     let start = start_of_text(&http::query(&request, "after").unwrap_or_default())?;
     if let Some(room) = &room {
+        if user.is_some() {
+            hub.look_for(room).await?;
+        }
         hub.room_for(user, room, slot.source)?;
     }
     let offered = request.headers().get_all(header::SEC_WEBSOCKET_PROTOCOL);
@@ -184,7 +201,7 @@ pub(crate) fn connect(
         peer.greeted(Form::Raw);
         let handler = RoomsSocket { peer, hub };
         if let Some(room) = room {
-            handler.join(&room, start);
+            handler.join(room, start);
         }
         handler
     });

@@ -9,9 +9,9 @@ use hyper::upgrade::OnUpgrade;
 use hyper::{Request, StatusCode};
 use hyper_util::rt::TokioIo;
 use sonagi_wire::websocket;
-use tokio::net::TcpStream;
 
 use super::connection::{SocketHandler, carry};
+use crate::connection::socket::Socket;
 use crate::connection::source::Source;
 use crate::http::write_timeout::WriteTimeout;
 use crate::http::{self, Answer, Slot};
@@ -99,7 +99,7 @@ fn upgrade_of(request: &Request<Incoming>) -> Result<&OnUpgrade, Problem> {
 }
 
 /// The socket without hyper around it, and what was read beyond the request.
-async fn bare(upgrade: OnUpgrade) -> Option<(TcpStream, Bytes)> {
+async fn bare(upgrade: OnUpgrade) -> Option<(Socket, Bytes)> {
     let parts = upgrade.await.ok()?.downcast::<TokioIo<WriteTimeout>>().ok()?;
     let (stream, unread) = parts.io.into_inner().into_inner();
     let first = if unread.is_empty() { parts.read_buf } else { [parts.read_buf, unread].concat().into() };
