@@ -224,7 +224,7 @@ fn bare(figure: &Figure, value: f64) -> String {
 }
 
 /// What to make of it, each with its label.
-fn sentences(choice: &Choice) -> Vec<(&'static str, String)> {
+pub(crate) fn sentences(choice: &Choice) -> Vec<(&'static str, String)> {
     let mut all = Vec::new();
     let name = |at: usize| format!("{} {}", choice.axis, shown(&choice.tried[at].value));
     if let Some(take) = choice.take {

@@ -174,7 +174,9 @@ export interface Tried {
   runs: number[];
   mean: number | null;
   interval: [low: number, high: number] | null;
-  /** Null of the best itself, and of a value without sound runs. */
+  /** Why it is not judged; the choice's remarks say it in words. */
+  unjudged: unknown;
+  /** Null of the best itself, and of a value that is not judged. */
   against_best: { effect: { scale: 'ratio' | 'difference'; estimate: number }; judgement: string } | null;
 }
 
@@ -189,6 +191,15 @@ export interface Choice {
   best: number | null;
   take: number | null;
   edge: 'largest' | 'smallest' | null;
+  /** The best and the others in a sentence, or why there is none. */
+  headline: string;
+  /** What to make of it. */
+  remarks: Remark[];
+}
+
+export interface Remark {
+  label: string;
+  sentence: string;
 }
 
 /** The runs of a matrix side by side: `Matrix::page` of crates/report/src/matrix/paged.rs. */
@@ -199,7 +210,7 @@ export interface Matrix {
   sonagi: string;
   machine: string;
   verdict: { held: boolean; headline: string; others: string[] };
-  remarks: { label: string; sentence: string }[];
+  remarks: Remark[];
   choices: Choice[];
   table: { axes: string[]; columns: string[]; legend: string; rows: Combination[] };
   links: Links | null;

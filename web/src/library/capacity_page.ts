@@ -2,7 +2,7 @@
 // words are the binary's, as `sonagi report` prints them. While the search goes on, the page asks for them again.
 
 import type { Boot, Capacity, CapacityTrial } from '../data/contract';
-import { missing, section } from '../panels/panel';
+import { missing, section, sentence } from '../panels/panel';
 import { Table } from '../panels/table';
 import { footer, topBar } from '../shell/bar';
 import { h } from '../shell/dom';
@@ -36,7 +36,8 @@ export function capacityPage(boot: Boot & { mode: 'capacity' }, put: Put): void 
     if (answer?.ok) {
       const known = search;
       search = (await answer.json()) as Capacity;
-      if (search.budget !== known.budget || search.is_over) build();
+      // Nothing is drawn anew, and no table loses its order, while nothing has come of the next trial.
+      if (search.trials.length !== known.trials.length || search.is_over) build();
     }
     if (!search.is_over) setTimeout(() => void again(), AGAIN_MS);
   };
@@ -61,15 +62,15 @@ function verdict(search: Capacity): HTMLElement {
       h(
         'div',
         { class: 'why' },
-        h('p', { class: 'meaning' }, headline),
+        h('p', { class: 'meaning' }, sentence(headline)),
         beside.length > 0
           ? h(
               'ul',
               {},
-              beside.map(sentence => h('li', {}, sentence)),
+              beside.map(why => h('li', {}, sentence(why))),
             )
           : null,
-        h('p', { class: 'note' }, [t.until(search.until), search.budget, date(search.started)].join(' · ')),
+        h('p', { class: 'note' }, t.until(search.until), ' · ', sentence(search.budget), ' · ', date(search.started)),
       ),
     ),
   );
@@ -81,7 +82,9 @@ function tables(search: Capacity): HTMLElement[] {
   return [
     section('curve', t.curve, capacityChart(search), h('p', { class: 'note' }, t.chartNote), curve(search)),
     section('trials', t.trials, trials(search)),
-    ...(recovered.length > 0 ? [section('recovery', t.recovery, ...recovered.map(line => h('p', {}, line)))] : []),
+    ...(recovered.length > 0
+      ? [section('recovery', t.recovery, ...recovered.map(line => h('p', {}, sentence(line))))]
+      : []),
   ];
 }
 

@@ -34,7 +34,7 @@ class Library {
   private picked: string[] = [];
   private table!: Table<RunRow>;
   private readonly said = h('p', { class: 'note', role: 'status' });
-  private readonly matrices = h('p', { class: 'note', id: 'matrices' });
+  private readonly together = h('p', { class: 'note', id: 'experiments' });
   private readonly compare = h('button', { type: 'button', class: 'plain', id: 'compare' });
 
   constructor(private readonly put: Put) {
@@ -65,7 +65,7 @@ class Library {
     const tools = h('div', { class: 'choice library-tools' }, search, this.compare, this.said);
     this.put(
       topBar(t.title, false, () => this.build()),
-      h('main', { id: 'library' }, tools, this.matrices, this.table.element),
+      h('main', { id: 'library' }, tools, this.together, this.table.element),
       footer(false),
     );
     this.draw();
@@ -93,7 +93,7 @@ class Library {
     const rows = (this.rows ?? []).filter(row => wanted.every(word => words(row).includes(word)));
     this.table.element.hidden = rows.length === 0;
     this.table.update(rows);
-    this.drawMatrices();
+    this.drawExperiments();
     this.compare.disabled = this.picked.length !== 2;
     const picked = this.picked.length > 0 ? ` · ${t.picked(count(this.picked.length))}` : '';
     if (this.problem) fill(this.said, t.failed(this.problem));
@@ -104,11 +104,11 @@ class Library {
   }
 
   /** Links to what several runs say together. */
-  private drawMatrices(): void {
-    this.matrices.hidden = this.experiments.length === 0;
+  private drawExperiments(): void {
+    this.together.hidden = this.experiments.length === 0;
     const href = ({ kind, name }: Experiment) => `/${kind}/${encodeURIComponent(name)}`;
     const links = this.experiments.map(experiment => [' ', h('a', { href: href(experiment) }, experiment.name)]);
-    fill(this.matrices, text().library.matrices, links);
+    fill(this.together, text().library.experiments, links);
   }
 
   private pick(row: RunRow, chosen: boolean): void {

@@ -2,8 +2,8 @@
 // runs, their mean and its interval), and the table of all combinations. All figures and words are the binary's, as
 // `sonagi report` prints them; nothing is compared here.
 
-import type { Boot, Choice, Combination, Matrix, Tried } from '../data/contract';
-import { missing, section } from '../panels/panel';
+import type { Boot, Choice, Combination, Matrix, Remark, Tried } from '../data/contract';
+import { missing, section, sentence } from '../panels/panel';
 import { type Column, Table } from '../panels/table';
 import { SIGNS } from '../panels/verdict';
 import { footer, topBar } from '../shell/bar';
@@ -17,6 +17,8 @@ type Put = (...elements: (HTMLElement | null)[]) => void;
 
 const WIDTH = 320;
 const HEIGHT = 22;
+/** What is said above the table, in the page's language. */
+const SAID = ['take', 'edge'];
 /** Room for a dot at either end. */
 const EDGE = 6;
 
@@ -37,7 +39,7 @@ export function matrixPage(boot: Boot & { mode: 'matrix' }, put: Put): void {
         choices,
         section('combinations', t.combinations, ...combinations(boot)),
         nothing,
-        boot.remarks.length > 0 ? section('remarks', t.remarks, remarks(boot)) : null,
+        boot.remarks.length > 0 ? section('remarks', t.remarks, remarks(boot.remarks)) : null,
       ),
       footer(false, boot.sonagi),
     );
@@ -62,12 +64,12 @@ function verdict(matrix: Matrix): HTMLElement {
       h(
         'div',
         { class: 'why' },
-        h('p', { class: 'meaning' }, headline),
+        h('p', { class: 'meaning' }, sentence(headline)),
         others.length > 0
           ? h(
               'ul',
               {},
-              others.map(why => h('li', {}, why)),
+              others.map(why => h('li', {}, sentence(why))),
             )
           : null,
         h('p', { class: 'note' }, when),
@@ -86,7 +88,7 @@ function combinations({ table, links }: Matrix): HTMLElement[] {
     row => (row.held ? '' : 'not-held'),
   );
   shown.update(table.rows);
-  return [shown.element, h('p', { class: 'note' }, table.legend)];
+  return [shown.element, h('p', { class: 'note' }, sentence(table.legend))];
 }
 
 const valueAt = (at: number) => (row: Combination) => row.values[at] ?? '';
@@ -106,8 +108,8 @@ function runsOf(row: Combination, links: Matrix['links']): HTMLElement {
   );
 }
 
-function remarks(matrix: Matrix): HTMLElement {
-  const rows = matrix.remarks.map(({ label, sentence }) => [h('dt', {}, label), h('dd', {}, sentence)]);
+function remarks(said: Remark[]): HTMLElement {
+  const rows = said.map(remark => [h('dt', {}, sentence(remark.label)), h('dd', {}, sentence(remark.sentence))]);
   return h('dl', {}, rows.flat());
 }
 
@@ -119,7 +121,8 @@ function titleOf(choice: Choice): string {
 function bodyOf(choice: Choice): HTMLElement[] {
   const t = text().matrix;
   const { figure, best, take } = choice;
-  if (!figure || best === null) return [missing(t.undecided)];
+  const more = remarks(choice.remarks.filter(remark => !SAID.includes(remark.label)));
+  if (!figure || best === null) return [h('p', { class: 'choice-said' }, sentence(choice.headline)), more];
   const named = (at: number) => `${choice.axis} ${choice.tried[at].value}`;
   const said = [t.best(named(best), figure.name)];
   if (take !== null) said.push(t.take(named(take)));
@@ -128,7 +131,7 @@ function bodyOf(choice: Choice): HTMLElement[] {
     row === choice.tried[best] ? 'best' : '',
   );
   table.update(choice.tried);
-  return [h('p', { class: 'choice-said' }, said.join(' ')), table.element];
+  return [h('p', { class: 'choice-said' }, said.join(' ')), table.element, more];
 }
 
 function columns(choice: Choice, best: number): Column<Tried>[] {
@@ -167,7 +170,7 @@ function change({ against_best: compared }: Tried): string {
 
 function word(tried: Tried, isBest: boolean): HTMLElement {
   const { words } = text().matrix;
-  const judgement = isBest ? 'best' : (tried.against_best?.judgement ?? 'none');
+  const judgement = isBest ? 'best' : (tried.against_best?.judgement ?? (tried.unjudged ? 'unjudged' : 'none'));
   const mood = { best: 'good', same: 'good', worse: 'bad' }[judgement] ?? 'doubtful';
   return h('span', { class: mood, 'data-judgement': judgement }, words[judgement as keyof typeof words] ?? judgement);
 }

@@ -340,10 +340,16 @@ const pools = {
         tried(2, [460, 470, 468, 465, 477], { effect: { scale: 'ratio', estimate: 8.67 }, judgement: 'worse' }),
         tried(10, [55, 54, 55, 56, 55], { effect: { scale: 'ratio', estimate: 1.02 }, judgement: 'same' }),
         tried(50, [54, 54, 53, 55, 54], null),
+        { value: 90, runs: [], mean: null, interval: null, against_best: null, unjudged: { not_run: null } },
       ],
       best: 2,
       take: 1,
       edge: null,
+      headline: 'pool 50 is the best',
+      remarks: [
+        { label: 'take', sentence: 'pool 10: the smallest value that is as good as the best' },
+        { label: 'not judged', sentence: 'pool 90: could not run' },
+      ],
     },
   ],
 };
@@ -367,7 +373,7 @@ test('a matrix has a row a value, with a dot a run and the word of the binary', 
   server.matrices.pools = pools;
   server.add('pools/pool-2-1', all.short().lines);
   const library = await open(browser, `${url}/`, { ready: ready(1) });
-  await library.locator('#matrices a', { hasText: 'pools' }).click();
+  await library.locator('#experiments a', { hasText: 'pools' }).click();
   await library.waitForSelector('#matrix');
   await library.close();
   const page = await open(browser, `${url}/matrices/pools`, { ready: ready(1) });
@@ -385,7 +391,9 @@ test('a matrix has a row a value, with a dot a run and the word of the binary', 
     'worse',
     'the same within the margin',
     'best',
+    'not judged',
   ]);
+  assert.match(await page.locator('#choice-0 dl').innerText(), /^not judged\s+pool 90: could not run$/);
   assert.equal(await rows.nth(0).locator('.dots .run').count(), 5);
   assert.match(await rows.nth(0).innerText(), /468 ms[\s\S]*× 8\.67/);
   const centre = row => row.locator('.dots .mean').evaluate(line => Number(line.getAttribute('x1')));
@@ -393,7 +401,7 @@ test('a matrix has a row a value, with a dot a run and the word of the binary', 
   await assertAccessible(page, 'matrix');
   await screenshot(page, 'matrix');
   await page.selectOption('#language', 'ko');
-  await shows(() => rows.locator('[data-judgement]').last().textContent(), '최선');
+  await shows(() => rows.locator('[data-judgement]').nth(2).textContent(), '최선');
   assert.deepEqual(page.problems, []);
   await page.close();
 });
@@ -447,7 +455,7 @@ function search(trials) {
 test('a search for a capacity is seen growing until it has its answer, with a mark a trial', async () => {
   server.capacities['bucket-capacity'] = search(2);
   const library = await open(browser, `${url}/`, { ready: 'html[data-ready]' });
-  await library.locator('#matrices a', { hasText: 'bucket-capacity' }).click();
+  await library.locator('#experiments a', { hasText: 'bucket-capacity' }).click();
   await library.waitForSelector('#capacity');
   await library.close();
   const page = await open(browser, `${url}/capacities/bucket-capacity`, { ready: ready(2) });

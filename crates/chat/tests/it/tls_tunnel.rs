@@ -57,10 +57,13 @@ pub async fn dial(at: SocketAddr, connector: &TlsConnector) -> io::Result<TlsStr
     connector.connect(ServerName::from(at.ip()), stream).await
 }
 
+/// How a connection ended: what it carried in each direction.
+type End = io::Result<(u64, u64)>;
+
 /// Carries every connection to it on to the service, inside TLS.
 pub struct Tunnel {
     pub at: SocketAddr,
-    ends: Arc<Mutex<Vec<io::Result<(u64, u64)>>>>,
+    ends: Arc<Mutex<Vec<End>>>,
 }
 
 impl Tunnel {

@@ -5,9 +5,12 @@ use crate::page::Tone;
 use serde_json::{Value, json};
 
 impl Capacity {
-    /// The search for the page, figures and words as [`Capacity::console`] prints them.
-    pub fn page(&self) -> Value {
+    /// The search for the page, figures and words as [`Capacity::console`] prints them. One without an end goes on, or
+    /// was cut off.
+    pub fn page(&self, goes_on: bool) -> Value {
+        let is_over = self.end.is_some() || !goes_on;
         let mood = match self.tone() {
+            _ if !is_over => "running",
             Tone::Good => "good",
             Tone::Bad => "bad",
             _ => "doubtful",
@@ -25,8 +28,8 @@ impl Capacity {
             "sonagi": self.version,
             "varied": self.varied,
             "until": self.until,
-            "is_over": self.end.is_some(),
-            "mood": if self.end.is_some() { mood } else { "running" },
+            "is_over": is_over,
+            "mood": mood,
             "verdict": self.verdict(),
             "beside": self.beside(),
             "known": self.known(),

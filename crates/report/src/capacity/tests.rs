@@ -145,7 +145,7 @@ fn advice_has_two_digits() {
 
 #[test]
 fn the_page_has_the_words_of_the_terminal_and_every_trial() {
-    let page = found().page();
+    let page = found().page(true);
     assert_eq!((&page["mood"], &page["is_over"]), (&"good".into(), &true.into()));
     assert_eq!(page["verdict"], found().verdict());
     assert_eq!(page["lower"]["name"], "840/s");
@@ -159,6 +159,10 @@ fn the_page_has_the_words_of_the_terminal_and_every_trial() {
     assert_eq!(rows[2]["cells"].as_array().unwrap().len() + 1, page["columns"].as_array().unwrap().len());
     let trials = page["trials"].as_array().unwrap();
     assert_eq!((trials.len(), &trials[3]["outcome"]), (5, &"missed".into()));
-    let running = Capacity { end: None, ..found() }.page();
-    assert_eq!((&running["mood"], &running["is_over"]), (&"running".into(), &false.into()));
+    let state = |goes_on| {
+        let page = Capacity { end: None, ..found() }.page(goes_on);
+        (page["mood"].clone(), page["is_over"].clone())
+    };
+    assert_eq!(state(true), ("running".into(), false.into()));
+    assert_eq!(state(false), ("doubtful".into(), true.into()), "it was cut off");
 }

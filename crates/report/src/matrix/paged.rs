@@ -3,7 +3,9 @@
 use super::rows::Row;
 use super::table::{Column, HELD, legend, shown};
 use super::{Matrix, Run, bounded};
+use crate::choice;
 use serde_json::{Value, json};
+use sonagi_verdict::compare::Choice;
 use std::path::Path;
 
 impl Matrix {
@@ -15,17 +17,14 @@ impl Matrix {
         let columns = shown(&rows);
         let titles = columns.iter().map(|column| column.title);
         let held = if self.is_repeated() { Some(HELD) } else { None };
-        let remarks: Vec<Value> = (self.remarks().into_iter())
-            .map(|(label, sentence)| json!({ "label": label, "sentence": sentence }))
-            .collect();
         json!({
             "name": self.name,
             "started": self.started,
             "sonagi": self.version,
             "machine": self.machine,
             "verdict": { "held": self.all_held(), "headline": headline, "others": bounded(others) },
-            "remarks": remarks,
-            "choices": self.answer.choices,
+            "remarks": labelled(self.remarks()),
+            "choices": self.answer.choices.iter().map(chosen).collect::<Vec<_>>(),
             "table": {
                 "axes": self.axes,
                 "columns": held.into_iter().chain(titles).collect::<Vec<_>>(),
@@ -47,6 +46,19 @@ impl Matrix {
             "runs": runs.map(told).collect::<Vec<_>>(),
         })
     }
+}
+
+/// A choice with what is said of it.
+fn chosen(choice: &Choice) -> Value {
+    let mut value = json!(choice);
+    value["headline"] = json!(choice::headline(choice));
+    value["remarks"] = labelled(choice::sentences(choice));
+    value
+}
+
+fn labelled(sentences: Vec<(&'static str, String)>) -> Value {
+    let one = |(label, sentence)| json!({ "label": label, "sentence": sentence });
+    sentences.into_iter().map(one).collect()
 }
 
 /// A run in a word, with the name of its folder if it has one.

@@ -423,7 +423,8 @@ fn shown(record: Record, matches: &ArgMatches, terminal: &Terminal) -> Result<Ex
     print(&capacity, matches.get_flag("json"), terminal)?;
     if let Some(path) = matches.get_one::<PathBuf>("report") {
         // The pages of its trials are not written: `sonagi report` writes any of them.
-        let written = page::write_several(&page::of_capacity(&capacity, None), &capacity.started, path)?;
+        let written =
+            page::write_several(&page::of_capacity(&capacity, false, None), &capacity.started, path)?;
         terminal.say(&format!("report      {}", written.display()));
     } else if !matches.get_flag("quiet") {
         terminal.say(&format!("see it      sonagi report {} -o capacity.html", folder.display()));

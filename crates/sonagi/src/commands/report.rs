@@ -241,7 +241,7 @@ fn searched(search: &Capacity, matches: &ArgMatches, terminal: &Terminal) -> Res
             let hint = "name one of the folders in it, or a page (`-o capacity.html`)";
             return Err(Error::could_not(format_args!("{what}\nhint: {hint}")));
         }
-        let written = page::write_several(&page::of_capacity(search, None), &search.started, path)?;
+        let written = page::write_several(&page::of_capacity(search, false, None), &search.started, path)?;
         terminal.say(&format!("page        {}", written.display()));
     }
     super::capacity::print(search, matches.get_flag("json"), terminal).map(|()| Exit::Pass)

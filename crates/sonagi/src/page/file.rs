@@ -38,9 +38,9 @@ pub(crate) fn of_matrix(matrix: &Matrix, links: Option<&Links<'_>>) -> Value {
     several("matrix", matrix.page(), links)
 }
 
-/// What the page of a search for a capacity is told.
-pub(crate) fn of_capacity(capacity: &Capacity, links: Option<&Links<'_>>) -> Value {
-    several("capacity", capacity.page(), links)
+/// What the page of a search for a capacity is told; without an end it `goes_on`, or was cut off.
+pub(crate) fn of_capacity(capacity: &Capacity, goes_on: bool, links: Option<&Links<'_>>) -> Value {
+    several("capacity", capacity.page(goes_on), links)
 }
 
 fn several(mode: &str, page: Value, links: Option<&Links<'_>>) -> Value {

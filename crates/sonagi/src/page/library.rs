@@ -46,6 +46,12 @@ impl Library {
         judged.await.ok().flatten()
     }
 
+    /// What a search for a capacity has found so far, by the name of its folder; None: there is no such search.
+    pub(super) async fn search(&self, name: &str) -> Option<Value> {
+        let (library, name) = (self.folder.clone(), name.to_owned());
+        tokio::task::spawn_blocking(move || searched(&library, &name)).await.ok().flatten()
+    }
+
     pub(super) fn path(&self) -> &Path {
         &self.folder
     }
@@ -142,11 +148,11 @@ fn below(library: &Path, name: &str) -> Option<PathBuf> {
     is_below.then(|| library.join(name))
 }
 
-/// What a search for a capacity has found so far, by the name of its folder; None: there is no such search.
-pub(super) fn searched(library: &Path, name: &str) -> Option<Value> {
-    let search = capacity_folder::read(&below(library, name)?)?.ok()?;
+fn searched(library: &Path, name: &str) -> Option<Value> {
+    let folder = below(library, name)?;
+    let search = capacity_folder::read(&folder)?.ok()?;
     let links = file::Links { before: "/runs/", within: &format!("{name}/"), behind: "" };
-    Some(file::of_capacity(&search, Some(&links)))
+    Some(file::of_capacity(&search, capacity_folder::is_fresh(&folder), Some(&links)))
 }
 
 fn judged(library: &Path, name: &str) -> Option<Value> {

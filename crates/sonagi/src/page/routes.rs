@@ -253,9 +253,11 @@ pub(super) async fn answer(request: Request<Incoming>, shared: &Arc<Shared>) -> 
         ["runs", id] if get && shared.has(id) => page(&boot_of_run(shared, id)),
         ["compare"] if get => page(&boot_of_comparison(shared, request.uri().query().unwrap_or_default())),
         ["matrices", name] if get && shared.subject == Subject::Library => matrix(shared, name).await,
-        ["capacities", name] if get && shared.subject == Subject::Library => capacity(shared, name, page),
+        ["capacities", name] if get && shared.subject == Subject::Library => {
+            capacity(shared, name, page).await
+        }
         ["api", "capacities", name] if get && shared.subject == Subject::Library => {
-            capacity(shared, name, document)
+            capacity(shared, name, document).await
         }
         ["api", "runs"] if get => rows(shared).await,
         ["api", "runs", id, "lines"] if get => lines(shared, id, request.headers()),
@@ -319,8 +321,8 @@ async fn matrix(shared: &Shared, name: &str) -> Answer {
 }
 
 /// How much a target holds, as far as it is known.
-fn capacity(shared: &Shared, name: &str, answered: impl FnOnce(&Value) -> Answer) -> Answer {
-    match library::searched(shared.library(), name) {
+async fn capacity(shared: &Shared, name: &str, answered: impl FnOnce(&Value) -> Answer) -> Answer {
+    match shared.library.search(name).await {
         Some(mut boot) => {
             boot["library"] = json!(true);
             answered(&boot)
