@@ -71,7 +71,8 @@ impl Problem {
     }
 
     pub(crate) fn store_unreachable() -> Problem {
-        let why = "the message store cannot be reached; a message that is sent again with its id is stored once";
+        let why =
+            "the message store cannot be reached; a message that is sent again with its id is stored once";
         Problem { retry_after: Some(1), ..Problem::new(503, "store_unreachable", why) }
     }
 

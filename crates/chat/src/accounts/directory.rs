@@ -55,7 +55,8 @@ impl Accounts {
                 ids[first..].iter().take(limit).copied().collect()
             }
             Begin::Behind(id) => {
-                let first = ids.partition_point(|there| if newest_first { *there >= id } else { *there <= id });
+                let first =
+                    ids.partition_point(|there| if newest_first { *there >= id } else { *there <= id });
                 ids[first..].iter().take(limit).copied().collect()
             }
         };

@@ -154,7 +154,9 @@ mod tests {
         let location = PostgresLocation::new("postgres://h/db?options=-c%20work_mem%3D1MB&connect_timeout=2");
         let location = location.unwrap();
         let config = location.config();
-        assert!(config.get_options().unwrap().starts_with("-c work_mem=1MB -c default_transaction_isolation"));
+        assert!(
+            config.get_options().unwrap().starts_with("-c work_mem=1MB -c default_transaction_isolation")
+        );
         assert_eq!(config.get_connect_timeout(), Some(&Duration::from_secs(2)));
         assert_eq!(config.get_ssl_mode(), SslMode::Disable);
     }

@@ -124,8 +124,13 @@ fn a_room_is_found_by_its_name_and_the_new_ones_by_their_keys(store: &mut dyn St
     let open = store.append(&[message("location:7", 0, 0); 2], 100).unwrap()[0].key;
     let anonymous = NewMessage { sender: 0, ..message("location:8", 0, 0) };
     let unused = store.append(&[anonymous], 100).unwrap()[0].key;
-    let row = |key, id: &str, access, last, is_used| {
-        RoomRow { key, id: id.into(), access, last, oldest: 1, is_used }
+    let row = |key, id: &str, access, last, is_used| RoomRow {
+        key,
+        id: id.into(),
+        access,
+        last,
+        oldest: 1,
+        is_used,
     };
     let rows = [
         row(direct, "dm-4-5", Access::Direct(4, 5), 0, false),

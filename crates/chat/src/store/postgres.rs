@@ -17,14 +17,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deadpool_postgres::Object;
-use tokio_postgres::types::ToSql;
 use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
 
 use self::pool::{LONG_WORK, Pool, WORK};
 use super::user_lists::UserLists;
 use super::{
-    Appended, Filling, History, NewMessage, OpenHistory, PageRequest, Pooled, Relations, RoomRow, Seed, Store,
-    StoreError, UserRow, access, pair, signed, unsigned,
+    Appended, Filling, History, NewMessage, OpenHistory, PageRequest, Pooled, Relations, RoomRow, Seed,
+    Store, StoreError, UserRow, access, pair, signed, unsigned,
 };
 use crate::config::Error;
 use crate::config::postgres::PostgresLocation;
@@ -124,7 +124,8 @@ impl Store for Postgres {
     }
 
     fn seed(&mut self, users: &[Seed]) -> Result<(), StoreError> {
-        self.pool.block(LONG_WORK, true, async |connection: &mut Object| seeding::seed(connection, users).await)
+        self.pool
+            .block(LONG_WORK, true, async |connection: &mut Object| seeding::seed(connection, users).await)
     }
 
     fn rooms(&mut self) -> Result<Vec<RoomRow>, StoreError> {

@@ -53,7 +53,8 @@ pub(super) struct Sqlite {
 impl Sqlite {
     /// Opens the database for writing and makes its tables; without a file, one in memory.
     pub(super) fn open(file: Option<&Path>) -> Result<Sqlite, Error> {
-        let db = file.map_or_else(Connection::open_in_memory, Connection::open).map_err(Error::store("open"))?;
+        let db =
+            file.map_or_else(Connection::open_in_memory, Connection::open).map_err(Error::store("open"))?;
         prepare(&db).map_err(Error::store("open"))?;
         db.execute_batch(SCHEMA).map_err(Error::store("create the tables of"))?;
         Ok(Sqlite { db, file: file.map(Path::to_owned) })

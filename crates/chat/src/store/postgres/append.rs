@@ -67,10 +67,7 @@ pub(super) fn append(
     let rows = pool.block(WORK, false, async |connection: &mut Object| {
         let statement = connection.prepare_cached(APPEND).await?;
         connection
-            .query(
-                &statement,
-                &[&ids, &a, &b, &above, &room, &sender, &client_id, &content, &at, &kept],
-            )
+            .query(&statement, &[&ids, &a, &b, &above, &room, &sender, &client_id, &content, &at, &kept])
             .await
     })?;
     let appended = rows.iter().map(|row| Appended {

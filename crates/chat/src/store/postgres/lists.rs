@@ -86,9 +86,7 @@ impl Queries {
     fn of(ListRequest { listed, begin, .. }: ListRequest) -> Queries {
         let (condition, user) = match listed {
             Listed::All | Listed::Random => ("true", None),
-            Listed::AllSponsored => {
-                ("EXISTS (SELECT FROM sponsors s WHERE s.sponsored_id = users.id)", None)
-            }
+            Listed::AllSponsored => ("EXISTS (SELECT FROM sponsors s WHERE s.sponsored_id = users.id)", None),
             Listed::SponsorsOf(user) => {
                 ("id IN (SELECT s.user_id FROM sponsors s WHERE s.sponsored_id = $user)", Some(limited(user)))
             }

@@ -12,7 +12,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use deadpool_postgres::{
-    Connect, Manager, ManagerConfig, Object, PoolError, RecyclingMethod, Runtime as Kind, TimeoutType, Timeouts,
+    Connect, Manager, ManagerConfig, Object, PoolError, RecyclingMethod, Runtime as Kind, TimeoutType,
+    Timeouts,
 };
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::JoinHandle;
@@ -47,7 +48,8 @@ pub(super) struct Pool {
 impl Pool {
     /// Connects to nothing yet.
     pub(super) fn new(location: &PostgresLocation) -> Result<Pool, String> {
-        let runtime = Builder::new_multi_thread().worker_threads(1).thread_name("chat-store").enable_all().build();
+        let runtime =
+            Builder::new_multi_thread().worker_threads(1).thread_name("chat-store").enable_all().build();
         let backoff = Arc::<Mutex<Backoff>>::default();
         let connecting = Connecting { backoff: backoff.clone() };
         let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };

@@ -58,6 +58,7 @@ async fn relate(
     users: &[i64],
     others: &[i64],
 ) -> Result<(), PgError> {
-    let add = format!("INSERT INTO {table} SELECT * FROM unnest($1::int8[], $2::int8[]) ON CONFLICT DO NOTHING");
+    let add =
+        format!("INSERT INTO {table} SELECT * FROM unnest($1::int8[], $2::int8[]) ON CONFLICT DO NOTHING");
     transaction.execute(&add, &[&users, &others]).await.map(drop)
 }

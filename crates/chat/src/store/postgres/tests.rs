@@ -267,13 +267,18 @@ fn lists_from_the_database_and_from_memory_are_the_same() {
     relations.posts = [(2, 2), (5, 1)].into();
     let limits = Limits::default();
     let passwords = Passwords::new(&limits);
-    let accounts =
-        Accounts::new(store.users().unwrap(), relations, passwords, None, None, &limits).unwrap();
+    let accounts = Accounts::new(store.users().unwrap(), relations, passwords, None, None, &limits).unwrap();
     let lists = store.user_lists().unwrap();
     let ask = |lists: &dyn UserLists, listed, begin, limit| -> UserPage {
         store.pool.handle().block_on(lists.list(ListRequest { listed, begin, limit })).unwrap()
     };
-    let all = [Listed::All, Listed::AllSponsored, Listed::SponsorsOf(5), Listed::SponsoredBy(5), Listed::SponsoredBy(7)];
+    let all = [
+        Listed::All,
+        Listed::AllSponsored,
+        Listed::SponsorsOf(5),
+        Listed::SponsoredBy(5),
+        Listed::SponsoredBy(7),
+    ];
     let offsets = [0, 1, 10, 22, 23, u64::MAX].map(Begin::Offset);
     let behind = [0, 1, 5, 9, 24, u64::MAX].map(Begin::Behind);
     let mut shown = 0;
