@@ -105,7 +105,8 @@ fn store_flags() -> [Arg; 3] {
         flag(
             "store",
             "memory|FILE|postgres://…",
-            "Store users and messages in memory, in an SQLite file, or in a PostgreSQL database that services may share",
+            "Store users and messages in memory, in an SQLite file, or in a PostgreSQL database that services may \
+             share",
         )
         .default_value("memory"),
         flag("pool", "N", "Limit on connections to the PostgreSQL store; default: 10")
