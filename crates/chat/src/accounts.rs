@@ -1,8 +1,8 @@
 //! Users, their friends, their passwords and their access tokens.
 //!
 //! All users are in memory; the store only keeps them over a restart. Tokens live in memory alone and end with the
-//! process (`tokens`), unless services share a store and take each other's (`signed_tokens`). How passwords are verified
-//! is in `passwords`.
+//! process (`tokens`), unless services share a store and take each other's (`signed_tokens`). How passwords are
+//! verified is in `passwords`.
 
 pub(crate) mod credentials;
 pub(crate) mod directory;

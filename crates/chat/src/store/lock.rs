@@ -16,7 +16,8 @@ pub(crate) struct StoreLock {
 }
 
 impl StoreLock {
-    /// `None` for a memory store, which nobody else can open, and for one that services may share. The path of the store must be `resolved`.
+    /// `None` for a memory store, which nobody else can open, and for one that services may share. The path of the
+    /// store must be `resolved`.
     pub(crate) fn take(store: &StoreLocation) -> Result<Option<StoreLock>, Error> {
         let StoreLocation::File(path) = store else { return Ok(None) };
         let mut beside = path.clone().into_os_string();

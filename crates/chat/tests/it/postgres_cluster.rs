@@ -1,4 +1,5 @@
-//! A real PostgreSQL server of the tests: in a folder of its own, on a free port, ended with the last test that uses it.
+//! A real PostgreSQL server of the tests: in a folder of its own, on a free port, ended with the last test that uses
+//! it.
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::fs::chown;

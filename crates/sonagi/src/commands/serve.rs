@@ -99,9 +99,17 @@ pub(super) fn define() -> Command {
         )
 }
 
-/// How a PostgreSQL store is connected to.
-fn pool_flags() -> [Arg; 2] {
+/// Where everything is kept, and how a PostgreSQL store is connected to.
+fn store_flags() -> [Arg; 3] {
     [
+        // Judged by `store`: what the parser says of a value holds its password.
+        flag(
+            "store",
+            "memory|FILE|postgres://…",
+            "Store users and messages in memory, in an SQLite file, or in a PostgreSQL database that services may \
+             share",
+        )
+        .default_value("memory"),
         flag("pool", "N", "Limit on connections to the PostgreSQL store; default: 10")
             .value_parser(value_parser!(u16).range(1..)),
         limit("pool-timeout", "Longest wait for one of them; then the answer is 503. Default: 5s"),

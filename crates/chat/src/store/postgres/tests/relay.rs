@@ -1,4 +1,4 @@
-//! A relay between a store and its server that can lose the server's answers, and the connection with them.
+//! A relay between a store and its server that can lose one of the server's answers, and the connection with it.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -36,8 +36,9 @@ impl Relay {
         self.at
     }
 
-    pub(super) fn lose_answers(&self, loses: bool) {
-        self.loses.store(loses, SeqCst);
+    /// What the server says next is lost.
+    pub(super) fn lose_an_answer(&self) {
+        self.loses.store(true, SeqCst);
     }
 }
 
@@ -53,7 +54,7 @@ impl Drop for Relay {
 fn copy(mut from: &TcpStream, mut to: &TcpStream, loses: &AtomicBool) {
     let mut bytes = [0; 16 * 1024];
     while let Ok(count @ 1..) = from.read(&mut bytes) {
-        if loses.load(SeqCst) || to.write_all(&bytes[..count]).is_err() {
+        if loses.swap(false, SeqCst) || to.write_all(&bytes[..count]).is_err() {
             break;
         }
     }
