@@ -32,8 +32,8 @@ use crate::rooms::peer::{Peer, Peers};
 use crate::rooms::registry::Rooms;
 use crate::rooms::room::Keeping;
 use crate::server::{self, AtDrain};
-use crate::store::{Relations, RoomRow, Seed, Store, StoreError, UserRow};
 use crate::store::lock::{self, StoreLock};
+use crate::store::{Relations, RoomRow, Seed, Store, StoreError, UserRow};
 use crate::transports::Transports;
 use crate::{null, store};
 

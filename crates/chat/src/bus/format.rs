@@ -141,7 +141,8 @@ mod tests {
     fn what_is_said_is_heard_by_all_but_the_speaker_who_hears_its_beats_alone() {
         let payload = messages(7, 300, &some());
         let Some(Heard::Said(said)) = read(8, "lobby", &payload) else { panic!("{payload:?}") };
-        let expected: Vec<Message> = some().into_iter().map(|message| Message { serial: 0, ..message }).collect();
+        let expected: Vec<Message> =
+            some().into_iter().map(|message| Message { serial: 0, ..message }).collect();
         assert_eq!((&*said.room, said.key, said.messages), ("lobby", 300, expected));
         assert_eq!(read(8, "", &made(7, "dm-1-2")), Some(Heard::Made("dm-1-2".into())));
         assert_eq!((read(7, "lobby", &payload), read(7, "", &made(7, "dm-1-2"))), (None, None));
@@ -180,7 +181,9 @@ mod tests {
             assert!(is_refused(&changed), "{at}");
         }
         let gap = messages(7, 300, &[some()[0].clone(), some()[2].clone()]);
-        assert!(is_refused(&gap) && is_refused(&messages(7, 300, &[])) && is_refused(&messages(7, 0, &some())));
+        assert!(
+            is_refused(&gap) && is_refused(&messages(7, 300, &[])) && is_refused(&messages(7, 0, &some()))
+        );
         assert!(is_refused(&vec![VERSION; MOST + 1]));
         for seed in 0..2000 {
             let mut random = fastrand::Rng::with_seed(seed);

@@ -48,7 +48,10 @@ pub(super) struct RedisBus {
 }
 
 enum Out {
-    Publish { channel: String, payload: Vec<u8> },
+    Publish {
+        channel: String,
+        payload: Vec<u8>,
+    },
     /// The wishes have changed.
     Poke,
 }
@@ -82,8 +85,12 @@ impl RedisBus {
             link: None,
             tried: None,
         };
-        let listener =
-            Listener { address, prefix: prefix.clone(), own: speaker.instance, subscriptions: subscriptions.clone() };
+        let listener = Listener {
+            address,
+            prefix: prefix.clone(),
+            own: speaker.instance,
+            subscriptions: subscriptions.clone(),
+        };
         let start = |name: &str, run: Box<dyn FnOnce() + Send>| {
             thread::Builder::new().name(name.into()).spawn(run).map_err(|error| Error::Bus(error.to_string()))
         };
@@ -332,11 +339,14 @@ impl Listener {
         let [Value::BulkString(kind), Value::BulkString(channel), rest] = parts.as_slice() else {
             return Some(Heard::Unreadable);
         };
-        let channel = std::str::from_utf8(channel).ok().and_then(|channel| channel.strip_prefix(&self.prefix));
+        let channel =
+            std::str::from_utf8(channel).ok().and_then(|channel| channel.strip_prefix(&self.prefix));
         let Some(channel) = channel else { return Some(Heard::Unreadable) };
         let room = channel.strip_prefix("room:");
         match (kind.as_slice(), rest) {
-            (b"message", Value::BulkString(payload)) => format::read(self.own, room.unwrap_or_default(), payload),
+            (b"message", Value::BulkString(payload)) => {
+                format::read(self.own, room.unwrap_or_default(), payload)
+            }
             (b"subscribe", _) => room.map(|room| Heard::Subscribed(room.into())),
             (b"unsubscribe", _) => None,
             _ => Some(Heard::Unreadable),

@@ -19,11 +19,15 @@ impl FromStr for BusAddress {
 
     fn from_str(text: &str) -> Result<BusAddress, String> {
         // What the library says of an address may hold the password.
-        let wrong = || "a bus is redis://HOST:PORT, with USER:PASSWORD@ before the host if it asks for them".to_owned();
+        let wrong = || {
+            "a bus is redis://HOST:PORT, with USER:PASSWORD@ before the host if it asks for them".to_owned()
+        };
         if text.starts_with("rediss://") {
-            return Err("the bus is spoken to without TLS, got rediss://\nhint: reach Redis over a private network, \
+            return Err(
+                "the bus is spoken to without TLS, got rediss://\nhint: reach Redis over a private network, \
                         or a tunnel that ends on this machine"
-                .to_owned());
+                    .to_owned(),
+            );
         }
         if !text.starts_with("redis://") {
             return Err(wrong());
@@ -42,7 +46,11 @@ impl fmt::Display for BusAddress {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let BusAddress { host, port, .. } = self;
         // An IPv6 address has colons of its own.
-        if host.contains(':') { write!(out, "redis://[{host}]:{port}") } else { write!(out, "redis://{host}:{port}") }
+        if host.contains(':') {
+            write!(out, "redis://[{host}]:{port}")
+        } else {
+            write!(out, "redis://{host}:{port}")
+        }
     }
 }
 
@@ -61,7 +69,10 @@ mod tests {
         let bus: BusAddress = "redis://ann:s3cret@127.0.0.1:6380".parse().unwrap();
         assert_eq!((bus.username.as_deref(), bus.password.as_deref()), (Some("ann"), Some("s3cret")));
         assert_eq!(format!("{bus} {bus:?}"), "redis://127.0.0.1:6380 BusAddress(redis://127.0.0.1:6380)");
-        assert_eq!("redis://bus.example".parse::<BusAddress>().unwrap().to_string(), "redis://bus.example:6379");
+        assert_eq!(
+            "redis://bus.example".parse::<BusAddress>().unwrap().to_string(),
+            "redis://bus.example:6379"
+        );
         for wrong in ["nats://s3cret@host", "redis://", "rediss://x:s3cret@host", "host:6379", ""] {
             let why = wrong.parse::<BusAddress>().unwrap_err();
             assert!(!why.contains("s3cret"), "{why}");

@@ -160,9 +160,8 @@ impl Hub {
             given.record(&self.metrics);
             self.metrics.replayed.add(given.copies);
             after += missed.count() as u64;
-            let enter = |is_fresh| {
-                room.enter(member, Start::Exactly(after), is_fresh, &mut |_| None, &self.metrics)
-            };
+            let enter =
+                |is_fresh| room.enter(member, Start::Exactly(after), is_fresh, &mut |_| None, &self.metrics);
             let mut entered = enter(false);
             if entered == Entered::Stale && self.refresh(room).await.is_ok() {
                 entered = enter(true);

@@ -133,7 +133,10 @@ async fn read(room: &Arc<Room>, asked: PollRequest, hub: &Arc<Hub>) -> Result<Op
     let mut start = asked.start;
     let mut is_fresh = false;
     loop {
-        match room.look(start, std::mem::take(&mut is_fresh), limits.history_bytes).ok_or_else(Problem::store)? {
+        match room
+            .look(start, std::mem::take(&mut is_fresh), limits.history_bytes)
+            .ok_or_else(Problem::store)?
+        {
             Found::Stale => {
                 hub.refresh(room).await?;
                 is_fresh = true;

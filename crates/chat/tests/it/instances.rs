@@ -118,7 +118,10 @@ async fn a_room_made_at_one_instance_is_there_at_all_for_who_logged_in_anywhere(
     let (mine, friend) = (&one.credentials()[0], &other.credentials()[1]);
     let wanted = json!({ "friendId": friend.id }).to_string();
     let made = async |body: &str| {
-        post(here, "/rooms/find-or-create", &mine.token, body).await.json()["roomId"].as_str().unwrap().to_owned()
+        post(here, "/rooms/find-or-create", &mine.token, body).await.json()["roomId"]
+            .as_str()
+            .unwrap()
+            .to_owned()
     };
     let room = made(&wanted).await;
     // At once, whether or not it has been told of it.
@@ -158,7 +161,8 @@ async fn a_room_made_at_one_instance_is_there_at_all_for_who_logged_in_anywhere(
 }
 
 #[tokio::test]
-async fn while_redis_is_gone_messages_of_other_instances_come_from_the_store_and_again_over_it_when_it_is_back() {
+async fn while_redis_is_gone_messages_of_other_instances_come_from_the_store_and_again_over_it_when_it_is_back()
+ {
     let mut stack = Stack::start();
     let [one, other] = [stack.service().await, stack.service().await];
     let token = one.credentials()[0].token.clone();

@@ -71,14 +71,16 @@ async fn session(wire: Wire, at: SocketAddr, group: String, after: u64, said: Un
     let tell = |seq: u64| said.send(seq).unwrap();
     match wire {
         Wire::Ws => {
-            let mut ws = Ws::open(at, &format!("/ws?room=location:{group}&after={after}"), "").await.ok().unwrap();
+            let mut ws =
+                Ws::open(at, &format!("/ws?room=location:{group}&after={after}"), "").await.ok().unwrap();
             loop {
                 tell(ws.json_of("message").await["seq"].as_u64().unwrap());
             }
         }
         Wire::SocketIo => {
             let mut sio = Sio::nobody(at).await;
-            let joined = sio.emit("joinRoom", &json!({"roomId": format!("location:{group}"), "after": after})).await;
+            let joined =
+                sio.emit("joinRoom", &json!({"roomId": format!("location:{group}"), "after": after})).await;
             assert_eq!((&joined["ok"], &joined["gap"]), (&json!(true), &json!(false)));
             loop {
                 tell(sio.message().await["seq"].as_u64().unwrap());

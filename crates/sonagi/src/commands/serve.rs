@@ -150,7 +150,9 @@ pub(super) fn refused(arguments: &[String]) -> Vec<RefusedArgument> {
 
 /// The argument about the store that the command would refuse when it starts.
 fn refused_store(arguments: &[String]) -> Vec<RefusedArgument> {
-    let Ok(matches) = define().no_binary_name(true).try_get_matches_from(arguments) else { return Vec::new() };
+    let Ok(matches) = define().no_binary_name(true).try_get_matches_from(arguments) else {
+        return Vec::new();
+    };
     let Err(StoreProblem { flag, why }) = store(&matches) else { return Vec::new() };
     let named = format!("--{flag}");
     let at = arguments.iter().position(|argument| argument.split('=').next() == Some(named.as_str()));
@@ -343,8 +345,8 @@ fn store(matches: &ArgMatches) -> Result<StoreLocation, StoreProblem> {
 }
 
 fn config(matches: &ArgMatches) -> Result<Config, Error> {
-    let store = store(matches)
-        .map_err(|StoreProblem { flag, why }| Error::flag(&format!("--{flag}"), why))?;
+    let store =
+        store(matches).map_err(|StoreProblem { flag, why }| Error::flag(&format!("--{flag}"), why))?;
     let mut config = Config {
         listen: *matches.get_one("listen").expect("it has a default"),
         store,

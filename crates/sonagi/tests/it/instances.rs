@@ -9,8 +9,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::process::Child;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -160,7 +160,10 @@ fn what_is_acknowledged_is_received_once_and_in_order_whatever_is_killed() {
             seqs.extend(tokio::time::timeout(PATIENCE, sender).await.unwrap().unwrap());
         }
         seqs.sort_unstable();
-        assert!(seqs.into_iter().eq(1..=SENDERS * EACH), "each is stored once, and acknowledged with its number");
+        assert!(
+            seqs.into_iter().eq(1..=SENDERS * EACH),
+            "each is stored once, and acknowledged with its number"
+        );
         for (wire, receiver) in WIRES.iter().zip(receivers) {
             let lives = tokio::time::timeout(PATIENCE, receiver).await;
             let lives = lives.unwrap_or_else(|_| panic!("{wire:?} has not got all")).unwrap();

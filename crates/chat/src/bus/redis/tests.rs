@@ -82,7 +82,8 @@ fn say(bus: &RedisBus, instance: u64, room: &str, range: std::ops::RangeInclusiv
 
 /// The numbers of the next that is said.
 fn numbers(heard: &Receiver<Heard>, room: &str) -> Vec<u64> {
-    let Heard::Said(Said { room: of, messages, .. }) = next(heard, |heard| matches!(heard, Heard::Said(_))) else {
+    let Heard::Said(Said { room: of, messages, .. }) = next(heard, |heard| matches!(heard, Heard::Said(_)))
+    else {
         unreachable!()
     };
     assert_eq!(&*of, room);

@@ -57,7 +57,9 @@ impl InOrder {
     /// Publishes what another service says; messages without a gap between them.
     pub(super) fn heard(&mut self, room: &Arc<Room>, messages: Vec<Message>, now: Instant, hub: &Hub) {
         let published = room.last_published();
-        let Some((first, last)) = messages.first().zip(messages.last()).map(|(a, b)| (a.seq, b.seq)) else { return };
+        let Some((first, last)) = messages.first().zip(messages.last()).map(|(a, b)| (a.seq, b.seq)) else {
+            return;
+        };
         room.stored.fetch_max(last, Relaxed);
         if last <= published {
             return;
@@ -120,9 +122,8 @@ impl InOrder {
     /// Reads from the store what has been waited for long enough.
     pub(super) fn fill_due(&mut self, now: Instant, store: &mut dyn Store, hub: &Hub) {
         let due = self.0.values().filter(|ahead| ahead.due <= now);
-        let due: Vec<(Arc<Room>, u64)> = due
-            .filter_map(|ahead| Some((ahead.room.clone(), *ahead.messages.last_key_value()?.0)))
-            .collect();
+        let due: Vec<(Arc<Room>, u64)> =
+            due.filter_map(|ahead| Some((ahead.room.clone(), *ahead.messages.last_key_value()?.0))).collect();
         for (room, upto) in due {
             if let Err(error) = self.reach(&room, upto, store, hub) {
                 hub.failures.store("read", &error);
@@ -188,7 +189,7 @@ fn fill(room: &Room, upto: u64, store: &mut dyn Store, hub: &Hub) -> Result<(), 
     }
 }
 
-/// What is above the published is not kept any more: whoever is here comes back with its cursor, and is told of the gap.
+/// What is above the published is not kept any more: whoever is here comes back with its cursor, and is told of it.
 fn pass_over_lost(room: &Room, upto: u64, hub: &Hub) {
     let oldest = upto + 1;
     room.oldest.fetch_max(oldest, Relaxed);

@@ -150,7 +150,8 @@ impl Others {
         if now.saturating_duration_since(self.beat) > SILENCE {
             self.goes_down("it brings nothing".to_owned(), now, hub);
         }
-        if now.saturating_duration_since(self.compared) >= if self.is_up { COMPARE_UP } else { COMPARE_DOWN } {
+        if now.saturating_duration_since(self.compared) >= if self.is_up { COMPARE_UP } else { COMPARE_DOWN }
+        {
             self.compare_all(store, hub);
         }
         if now.saturating_duration_since(self.swept) >= SWEEP {
@@ -285,9 +286,8 @@ impl Others {
                 return true;
             }
             let unused = *subscription.unused.get_or_insert(now);
-            let is_over = room.is_none_or(|room| {
-                now.saturating_duration_since(unused) >= linger && room.goes_quiet()
-            });
+            let is_over =
+                room.is_none_or(|room| now.saturating_duration_since(unused) >= linger && room.goes_quiet());
             if is_over {
                 bus.unsubscribe(id);
             }

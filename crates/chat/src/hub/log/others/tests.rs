@@ -15,9 +15,7 @@ use crate::model::room_id::Access;
 use crate::rooms::cursor::{Found, Start};
 use crate::rooms::peer::{Newcomer, Peer};
 use crate::service::{OpenBus, OpenStore, Service, start_over};
-use crate::store::{
-    Appended, History, NewMessage, OpenHistory, PageRequest, Relations, Seed, UserRow,
-};
+use crate::store::{Appended, History, NewMessage, OpenHistory, PageRequest, Relations, Seed, UserRow};
 use crate::sync::lock;
 
 /// No wait of a test is longer: reaching it is a failure.
@@ -379,8 +377,7 @@ async fn what_was_committed_by_a_service_that_died_before_it_said_so_comes_from_
     let mut receiver = Receiver::join(&here, "location:7", Start::Now);
     receiver.told().await;
     let (room, access) = ("location:7", Access::Open);
-    let dead =
-        NewMessage { room, access, key: 0, above: 0, sender: 0, client_id: None, content: "1", at: 9 };
+    let dead = NewMessage { room, access, key: 0, above: 0, sender: 0, client_id: None, content: "1", at: 9 };
     store.clone().append(&[dead, dead], 100).unwrap();
     receiver.gets([1, 2]).await;
     assert_eq!(say(&here, "location:7").await, 3);
@@ -410,8 +407,8 @@ async fn a_room_is_heard_once_for_all_who_need_it_and_no_more_when_nobody_does()
     let (store, air) = (Shared::new(), Air::default());
     let [here, there] = services(&store, &air).await;
     let metrics = &here.hub().metrics;
-    let receivers = [Start::Now, Start::After(0), Start::Last(3)]
-        .map(|start| Receiver::join(&here, "location:7", start));
+    let receivers =
+        [Start::Now, Start::After(0), Start::Last(3)].map(|start| Receiver::join(&here, "location:7", start));
     receivers[2].told().await;
     assert_eq!(metrics.bus_subscriptions.get(), 1);
     // A poll that waits needs it as well, and is woken by what is said elsewhere.
