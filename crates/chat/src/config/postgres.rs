@@ -141,7 +141,7 @@ mod tests {
             ("postgres://u:planted@h/db?sslmode=require", "without TLS"),
             ("postgres://u:planted@h/db?sslmode=verify-full", "without TLS"),
             ("postgres://u:planted@h:port/db", "DATABASE: invalid value for option `port`"),
-            ("postgres://u:1?planted=1@h/db", "DATABASE: unknown option"),
+            ("postgres://u@h/db?planted=1", "DATABASE: unknown option"),
         ] {
             let told = PostgresLocation::new(address).unwrap_err().to_string();
             assert!(told.contains(why), "{told}");
