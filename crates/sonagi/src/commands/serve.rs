@@ -45,22 +45,7 @@ pub(super) fn define() -> Command {
                 .default_value("127.0.0.1:8080")
                 .value_parser(value_parser!(SocketAddr)),
         )
-        .arg(
-            // Judged by `store`: what the parser says of a value holds its password.
-            flag(
-                "store",
-                "memory|FILE|postgres://…",
-                "Store users and messages in memory, in an SQLite file, or in a PostgreSQL database that services may \
-                 share",
-            )
-            .default_value("memory"),
-        )
-        .arg(flag(
-            "bus",
-            "redis://…",
-            "Share rooms over this Redis with the other instances of a store that several may use",
-        ))
-        .args(pool_flags())
+        .args(store_flags())
         .arg(
             flag("seed-users", "N", "Create user1@example.test … userN@example.test, password `password`")
                 .default_value("0")
@@ -113,12 +98,25 @@ pub(super) fn define() -> Command {
         )
 }
 
-/// How a PostgreSQL store is connected to.
-fn pool_flags() -> [Arg; 2] {
+/// Where all is kept, and who else has it.
+fn store_flags() -> [Arg; 4] {
     [
+        // Judged by `store`, as the last by `bus`: what the parser says of a value holds its password.
+        flag(
+            "store",
+            "memory|FILE|postgres://…",
+            "Store users and messages in memory, in an SQLite file, or in a PostgreSQL database that services may \
+             share",
+        )
+        .default_value("memory"),
         flag("pool", "N", "Limit on connections to the PostgreSQL store; default: 10")
             .value_parser(value_parser!(u16).range(1..)),
         limit("pool-timeout", "Longest wait for one of them; then the answer is 503. Default: 5s"),
+        flag(
+            "bus",
+            "redis://…",
+            "Share rooms over this Redis with the other instances of the same PostgreSQL store",
+        ),
     ]
 }
 
