@@ -46,7 +46,6 @@ pub(super) fn define() -> Command {
         )
         .args(proxy_flags())
         .args(store_flags())
-        .args(pool_flags())
         .arg(
             flag("seed-users", "N", "Create user1@example.test … userN@example.test, password `password`")
                 .default_value("0")
@@ -99,10 +98,10 @@ pub(super) fn define() -> Command {
         )
 }
 
-/// Where everything is kept, and how a PostgreSQL store is connected to.
-fn store_flags() -> [Arg; 3] {
+/// Where all is kept, and who else has it.
+fn store_flags() -> [Arg; 4] {
     [
-        // Judged by `store`: what the parser says of a value holds its password.
+        // Judged by `store`, as the last by `bus`: what the parser says of a value holds its password.
         flag(
             "store",
             "memory|FILE|postgres://…",
@@ -113,6 +112,11 @@ fn store_flags() -> [Arg; 3] {
         flag("pool", "N", "Limit on connections to the PostgreSQL store; default: 10")
             .value_parser(value_parser!(u16).range(1..)),
         limit("pool-timeout", "Longest wait for one of them; then the answer is 503. Default: 5s"),
+        flag(
+            "bus",
+            "redis://…",
+            "Share rooms over this Redis with the other instances of the same PostgreSQL store",
+        ),
     ]
 }
 
@@ -198,24 +202,6 @@ fn proxy_flags() -> [Arg; 5] {
         .default_value("3")
         .value_parser(Instances::parse)
         .requires("print-nginx"),
-    ]
-}
-
-fn store_flags() -> [Arg; 2] {
-    [
-        // Judged by `store`: what the parser says of a value holds its password.
-        flag(
-            "store",
-            "memory|FILE|postgres://…",
-            "Store users and messages in memory, in an SQLite file, or in a PostgreSQL database that services may \
-             share",
-        )
-        .default_value("memory"),
-        flag(
-            "bus",
-            "redis://…",
-            "Share rooms over this Redis with the other instances of a store that several may use",
-        ),
     ]
 }
 

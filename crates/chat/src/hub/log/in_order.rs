@@ -189,7 +189,7 @@ fn fill(room: &Room, upto: u64, store: &mut dyn Store, hub: &Hub) -> Result<(), 
     }
 }
 
-/// What is above the published is not kept any more: whoever is here comes back with its cursor, and is told of the gap.
+/// What is above the published is not kept any more: whoever is here comes back with its cursor, and is told of it.
 fn pass_over_lost(room: &Room, upto: u64, hub: &Hub) {
     let oldest = upto + 1;
     room.oldest.fetch_max(oldest, Relaxed);

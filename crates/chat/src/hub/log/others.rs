@@ -146,6 +146,10 @@ impl Others {
         if now < self.ticked + TICK {
             return;
         }
+        if now.saturating_duration_since(self.ticked) > SILENCE / 2 {
+            // This thread was held up, by the store most likely: the beats since then wait to be heard.
+            self.beat = self.beat.max(now - SILENCE / 2);
+        }
         self.ticked = now;
         if now.saturating_duration_since(self.beat) > SILENCE {
             self.goes_down("it brings nothing".to_owned(), now, hub);

@@ -120,7 +120,7 @@ impl Said {
         match self.weather {
             Weather::Fine => self.hear(room, &payload),
             Weather::Rough if room.is_some() => {
-                if self.count % 3 == 0 {
+                if self.count.is_multiple_of(3) {
                     return;
                 }
                 let before = self.held.replace((room.map(str::to_owned), payload));
