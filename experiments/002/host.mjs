@@ -3,12 +3,12 @@
 //
 // | REMEDY | what is changed |
 // |---|---|
-// | none | one process, nginx with few connections and short time-outs, two services that nobody needs, PostgreSQL as it comes |
+// | none | one process, nginx with few connections and short time-outs, two services that nobody needs, PostgreSQL as it comes (fsync, shared_buffers 128 MB) |
 // | processes | two processes of the service behind nginx |
 // | nginx | worker_connections 4096, time-outs of an hour, connections to the service kept |
 // | services | without the services that nobody needs |
 // | redis | users and friends in a Redis for a minute |
-// | postgres | shared_buffers 128 MB, synchronous_commit off, 20 connections of the service instead of 10 |
+// | postgres | shared_buffers 256 MB, synchronous_commit off, 20 connections of the service instead of 10 |
 // | all | all of these |
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -42,7 +42,9 @@ const port = Number(process.env.PORT ?? 3002);
 
 endAllWhenInterrupted();
 const started = new Started();
-const settings = has('postgres') ? { shared_buffers: '128MB', synchronous_commit: 'off' } : {};
+// A test's own PostgreSQL is started without fsync, and then no commit waits for a disk whatever is set.
+const defaults = { fsync: 'on', shared_buffers: '128MB' };
+const settings = has('postgres') ? { ...defaults, shared_buffers: '256MB', synchronous_commit: 'off' } : defaults;
 const database = await postgres(started, { tables: TABLES, settings });
 const cache = has('redis') ? await redis(started) : undefined;
 if (!has('services')) for (const _ of [1, 2]) started.spawn([process.execPath, '-e', NEEDLESS]);

@@ -27,18 +27,31 @@ const location = () => JSON.stringify({ lat: 37.5665, lng: 126.978 });
 const json = { headers: { 'content-type': 'application/json' } };
 const isOk = (answer) => check(answer, { 'status is 200': (it) => it.status >= 200 && it.status < 300 });
 
+// Where this user's reading goes on: without it, an answer is at hand at once and nothing is waited for.
+let next;
+const after = () => (next === undefined ? '' : `?after=${encodeURIComponent(next)}`);
+function follow(answer) {
+  // A long poll that has waited for nothing is answered 204, without a body.
+  if (answer.status === 200) next = answer.json('next');
+  return isOk(answer);
+}
+
 const transports = {
-  /** Asks whether there is anything new. */
+  /** Says where it is, and asks what is new since the last answer. */
   polling() {
-    isOk(http.get(`http://${SITE}/cur/${group()}`));
+    isOk(http.post(`http://${SITE}/location/long/${group()}/notify`, location(), json));
+    follow(http.get(`http://${SITE}/cur/${group()}${after()}`));
     sleep(SECONDS);
   },
 
-  /** Says where it is, and waits for the answer that the next word of the group is. */
+  /** Says where it is, and waits for the answer that the next word of the group is. Its own word is one that it has not seen yet. */
   longpolling() {
     isOk(http.post(`http://${SITE}/location/long/${group()}/notify`, location(), json));
-    isOk(http.get(`http://${SITE}/location/long/${group()}`, { timeout: '30s' }));
-    sleep(SECONDS);
+    const until = Date.now() + SECONDS * 1000;
+    while (Date.now() < until) {
+      // Who is refused asks again after a while only.
+      if (!follow(http.get(`http://${SITE}/location/long/${group()}${after()}`, { timeout: '30s' }))) sleep(SECONDS);
+    }
   },
 
   /** Shares by requests; the stream itself is in experiments/transports, as k6/http cannot read one that goes on. */

@@ -35,6 +35,26 @@ fn a_primary_figure_that_is_zero_in_a_run_is_said_to_have_no_ratio() {
 }
 
 #[test]
+fn a_figure_asked_for_that_is_zero_in_a_run_is_named_beside_the_primary_one() {
+    const P50: &str = "delivery.latency_ms.p50";
+    let mut sides = [side("A", &[20.0; 5]), side("B", &[20.0; 5])];
+    for run in sides.iter_mut().flat_map(|side| &mut side.runs) {
+        run.figures.insert(P50.to_owned(), 2.0);
+    }
+    sides[1].runs[2].figures.insert(P50.to_owned(), 0.0);
+    let question = Question {
+        primary: Some(P99.to_owned()),
+        metrics: vec![P50.to_owned()],
+        margin: 0.05,
+        across: Vec::new(),
+    };
+    let told = text(&compare(&sides, &question), 100, false);
+    let words = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains(&format!("{P50} is 0 in a run, and has no ratio: it is not compared")), "{told}");
+    assert!(!told.contains("cannot be compared"), "{told}");
+}
+
+#[test]
 fn a_hint_that_cannot_help_is_not_given() {
     let mut sides = [side("A", &[20.0; 5]), side("B", &[20.0; 5])];
     let other = |run: &mut Observation| drop(run.conditions.insert("script".to_owned(), "9b1e".to_owned()));

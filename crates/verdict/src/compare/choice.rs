@@ -221,13 +221,14 @@ impl Choice {
 
     /// Takes the smallest that is as good as the best, and looks whether the range was wide enough.
     fn take(&mut self, best: usize) {
-        let smallest = (0..self.tried.len()).find(|at| *at == best || self.tried[*at].is_as_good());
-        self.take = smallest;
-        let last = self.tried.len() - 1;
+        // A value that is not judged says nothing of the curve: the range ends at the last one that is.
+        let judged: Vec<usize> = (0..self.tried.len()).filter(|at| self.tried[*at].mean.is_some()).collect();
+        self.take = judged.iter().copied().find(|at| *at == best || self.tried[*at].is_as_good());
         // One value is no range, and nobody wants less than one of anything.
-        if last > 0 && smallest == Some(0) && number(&self.tried[0].value) > 1.0 {
+        let (Some(first), [.., below, last]) = (judged.first().copied(), judged.as_slice()) else { return };
+        if self.take == Some(first) && number(&self.tried[first].value) > 1.0 {
             self.edge = Some(Edge::Smallest);
-        } else if last > 0 && best == last && self.tried[last - 1].is_worse() {
+        } else if best == *last && self.tried[*below].is_worse() {
             self.edge = Some(Edge::Largest);
         }
     }

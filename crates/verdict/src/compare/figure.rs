@@ -125,7 +125,7 @@ impl Direction {
 pub enum Had {
     /// Each that has any runs.
     ByEverySide,
-    /// One is enough: the others are told as not judged.
+    /// One is enough: the others are told as not judged. Where no figure is asked for, one that all have goes first.
     ByAnySide,
 }
 
@@ -138,7 +138,7 @@ pub fn chosen(sides: &[Vec<&Observation>], had: Had, question: &Question) -> (Ve
     let has = |side: &Vec<&Observation>, figure: &Figure| {
         mostly(side.iter().filter(|run| figure.of(run).is_some()).count(), side.len())
     };
-    let is_had = |name: &str| {
+    let is_had_by = |had: Had, name: &str| {
         let figure = Figure::named(name);
         let mut sides = sides.iter().filter(|side| !side.is_empty());
         match had {
@@ -148,10 +148,18 @@ pub fn chosen(sides: &[Vec<&Observation>], had: Had, question: &Question) -> (Ve
             Had::ByAnySide => sides.any(|side| has(side, &figure)),
         }
     };
+    let is_had = |name: &str| is_had_by(had, name);
     let asked = || question.primary.iter().chain(&question.metrics);
     let missing = asked().filter(|name| !is_had(name)).cloned().collect();
-    let common: BTreeSet<&str> = names.iter().copied().filter(|name| is_had(name)).collect();
-    let usual = usual(&common, sides);
+    let usual_by = |had: Had| {
+        let common = names.iter().copied().filter(|name| is_had_by(had, name));
+        usual(&common.collect(), sides)
+    };
+    // By what only one side has the others cannot be judged; nobody has asked for it by name.
+    let mut usual = usual_by(Had::ByEverySide);
+    if usual.is_empty() {
+        usual = usual_by(had);
+    }
     let primary = match &question.primary {
         Some(name) => Some(name.as_str()).filter(|name| is_had(name)),
         None => usual.first().copied(),

@@ -156,7 +156,7 @@ pub(crate) const COMPARE: Area = Area {
             "primary",
             "the name of a figure of the summary",
             "operations.list.response_ms.p99",
-            "The figure that decides; p99 of deliveries by default, or of responses where nothing is delivered.",
+            "The figure that decides; p99 of deliveries by default, or else of responses of the kind with most operations.",
         ),
         key(
             "margin",

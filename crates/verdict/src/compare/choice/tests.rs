@@ -198,3 +198,54 @@ fn without_any_figure_every_value_is_named_all_the_same() {
     let why: Vec<_> = choice.tried.iter().map(|tried| tried.unjudged.clone()).collect();
     assert_eq!(why, [Some(Unjudged::NotRun(None)), Some(Unjudged::NotRun(None))]);
 }
+
+#[test]
+fn unless_it_is_asked_for_a_figure_that_one_value_alone_has_does_not_decide() {
+    const HTTP: &str = "kinds.http.response_ms.p99";
+    let mut random = fastrand::Rng::with_seed(1);
+    let of = |transport: &str, rate: f64, random: &mut fastrand::Rng| {
+        let mut group = group(json!(transport), 5, 20.0, 0.01, random);
+        for run in &mut group.runs {
+            let time = run.figures.remove(P99).unwrap();
+            run.figures.insert(format!("kinds.{transport}.response_ms.p99"), time);
+            run.figures.insert(format!("kinds.{transport}.count"), rate * 60.0);
+            run.figures.insert("operations_per_s".to_owned(), rate * time / 20.0);
+        }
+        group
+    };
+    let groups =
+        [("http", 900.0), ("ws", 400.0), ("sse", 500.0)].map(|(name, rate)| of(name, rate, &mut random));
+    let choice = choose("transport", groups.to_vec(), &question());
+    assert_eq!(choice.figure.map(|figure| figure.name).as_deref(), Some("operations_per_s"));
+    assert!(choice.tried.iter().all(|tried| tried.unjudged.is_none()), "{:?}", choice.tried);
+    let asked = Question { primary: Some(HTTP.to_owned()), ..question() };
+    let choice = choose("transport", groups.to_vec(), &asked);
+    assert_eq!((choice.best, &choice.tried[1].unjudged), (Some(0), &Some(Unjudged::Lacking)));
+    // Where they have nothing in common, one value's own figure is better than no word.
+    let mut apart = groups;
+    for run in apart.iter_mut().flat_map(|group| &mut group.runs) {
+        run.figures.remove("operations_per_s");
+    }
+    let choice = choose("transport", apart.to_vec(), &question());
+    assert_eq!(choice.figure.map(|figure| figure.name).as_deref(), Some(HTTP));
+}
+
+#[test]
+fn values_that_are_not_judged_end_no_range_and_hide_no_slope() {
+    let mut random = fastrand::Rng::with_seed(2);
+    let mut edge = |values: &[(u64, f64)], never: &[u64]| {
+        let group = |(value, centre): &(u64, f64)| {
+            let runs = if never.contains(value) { 0 } else { 5 };
+            group(json!(value), runs, *centre, 0.01, &mut random)
+        };
+        let choice = choose("pool", values.iter().map(group).collect(), &question());
+        choice.edge
+    };
+    let falling = [(2, 400.0), (10, 200.0), (50, 50.0), (100, 20.0)];
+    assert_eq!(edge(&falling, &[]), Some(Edge::Largest));
+    assert_eq!(edge(&falling, &[100]), Some(Edge::Largest), "the largest never ran");
+    assert_eq!(edge(&falling, &[50]), Some(Edge::Largest), "the one below the best never ran");
+    assert_eq!(edge(&falling, &[2, 10, 50]), None, "one value is no range");
+    let rising = [(2, 20.0), (10, 20.0), (50, 200.0)];
+    assert_eq!(edge(&rising, &[2]), Some(Edge::Smallest), "the smallest never ran");
+}
