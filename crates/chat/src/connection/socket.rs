@@ -1,8 +1,8 @@
 //! A connection's socket, bare or inside TLS.
 //!
 //! What is plain stays as it was: the socket is split, and whoever publishes writes to its other half. TLS has one
-//! state for both directions, so its socket belongs to the connection's task alone; publishers wake that task instead. It is
-//! boxed, so that a plain connection does not carry its size.
+//! state for both directions, so its socket belongs to the connection's task alone; publishers wake that task instead.
+//! It is boxed, so that a plain connection does not carry its size.
 
 use std::io::{self, IoSlice};
 use std::net::Shutdown;

@@ -207,7 +207,7 @@ impl Flags {
             runs: path("runs"),
             shards: matches.get_one::<u16>("shards").map(|n| usize::from(*n)),
             watch,
-            page: matches.get_one::<Listen>("page-listen").filter(|_| matches.get_flag("page")).cloned(),
+            page: matches.get_one::<Listen>("page-listen").filter(|_| is_served(matches)).cloned(),
         };
         (flags, problems)
     }
@@ -263,6 +263,11 @@ impl Flags {
     }
 }
 
+/// An address for the page asks for one as well.
+fn is_served(matches: &ArgMatches) -> bool {
+    matches.get_flag("page") || matches.value_source("page-listen") == Some(ValueSource::CommandLine)
+}
+
 /// `5%`, `5 %` or `0.05` as a share.
 fn width(text: &str) -> Result<f64, String> {
     let number = |text: &str| text.trim().parse::<f64>().ok();
@@ -297,25 +302,14 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     shown(record, matches, terminal)
 }
 
-/// Flags that change YAML scripts: of a k6 script they would change nothing, and the answer would be to another
-/// question.
-const OF_YAML: [&str; 11] = [
-    "environment",
-    "config",
-    "input",
-    "target",
-    "variables",
-    "overrides",
-    "payload",
-    "dotenv",
-    "insecure",
-    "solo",
-    "matrix",
-];
+/// A flag that changes scripts and means something for those of k6, too.
+const OF_BOTH: &str = "scenario-name";
 
-/// A problem for each of these that was given.
+/// A problem for each flag that was given and changes YAML scripts alone: of a k6 script it would change nothing, and
+/// the answer would be to another question.
 fn of_yaml(matches: &ArgMatches) -> Vec<String> {
-    let is_given = |flag: &&str| matches.value_source(flag) == Some(ValueSource::CommandLine);
+    let is_given =
+        |flag: &&str| matches.value_source(flag) == Some(ValueSource::CommandLine) && *flag != OF_BOTH;
     let problem = |flag: &str| {
         let hint = match flag {
             "insecure" => "options.insecureSkipTLSVerify",
@@ -323,7 +317,8 @@ fn of_yaml(matches: &ArgMatches) -> Vec<String> {
         };
         format!("error: --{flag}: it changes YAML scripts, and nothing of a k6 script\nhint: {hint}")
     };
-    OF_YAML.into_iter().filter(is_given).map(problem).collect()
+    let changes = load::changes();
+    changes.iter().map(|flag| flag.get_id().as_str()).filter(is_given).map(problem).collect()
 }
 
 fn of_k6(matches: &ArgMatches, flags: &Flags, until: &Threshold) -> Result<K6Asked, Error> {

@@ -235,12 +235,17 @@ fn again(folder: &Path, summary: &Summary) -> Result<Value, Error> {
 
 /// Prints a search for a capacity again.
 fn searched(search: &Capacity, matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
-    if let Some(path) = matches.get_one::<PathBuf>("output") {
-        if !is_page(path) {
-            let what = "the folder holds the trials of a search, and a report is of one run";
-            let hint = "name one of the folders in it, or a page (`-o capacity.html`)";
-            return Err(Error::could_not(format_args!("{what}\nhint: {hint}")));
-        }
+    let output = matches.get_one::<PathBuf>("output");
+    let is_of_one = ["csv", "plot"].iter().any(|flag| matches.get_flag(flag))
+        || output.is_some_and(|path| !is_page(path))
+        || Vocabulary::of(matches) == Vocabulary::Artillery;
+    if is_of_one {
+        let what =
+            "the folder holds the trials of a search, and tables, plots and other reports are of one run";
+        let hint = "name one of the folders in it, or a page (`-o capacity.html`)";
+        return Err(Error::could_not(format_args!("{what}\nhint: {hint}")));
+    }
+    if let Some(path) = output {
         let written = page::write_several(&page::of_capacity(search, false, None), &search.started, path)?;
         terminal.say(&format!("page        {}", written.display()));
     }

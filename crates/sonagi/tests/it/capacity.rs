@@ -99,8 +99,10 @@ fn a_variable_is_searched_to_the_unit_and_the_folder_says_it_again() {
     assert!(page.code == Some(0) && page.err.contains("page        size.html"), "{page:?}");
     let page = std::fs::read_to_string(lab.place.path().join("size.html")).unwrap();
     assert!(page.contains("connect-src 'none'") && page.contains(r#""name":"size 37""#), "{}", page.len());
-    let refused = lab.place.sonagi(&["report", folder.to_str().unwrap(), "-o", "size.json"]);
-    assert!(refused.code == Some(4) && refused.err.contains("hint: "), "{refused:?}");
+    for other in [&["-o", "size.json"][..], &["--csv"], &["--plot"], &["--summary", "artillery"]] {
+        let refused = lab.place.sonagi(&[&["report", folder.to_str().unwrap()], other].concat());
+        assert!(refused.code == Some(4) && refused.err.contains("hint: "), "{refused:?}");
+    }
 }
 
 #[test]
@@ -108,7 +110,7 @@ fn a_search_is_seen_on_its_page_while_it_goes_on_and_written_when_it_is_over() {
     let lab = Lab::new();
     let given = ["capacity", "size.yml", "--target", &lab.target, "--until", UNTIL, "--trial", "300ms"];
     let range = ["--vary", "size", "--from", "1", "--to", "200", "--fresh"];
-    let pages = ["--page", "--page-listen=127.0.0.1:0", "--report", "size.html"];
+    let pages = ["--page-listen=127.0.0.1:0", "--report", "size.html"];
     let (running, site) = start(&lab.place, &[&given[..], &range, &pages].concat());
     let [folder] = &lab.place.folders()[..] else { panic!("one folder") };
     let name = folder.file_name().unwrap().to_str().unwrap();

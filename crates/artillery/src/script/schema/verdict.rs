@@ -156,7 +156,8 @@ pub(crate) const COMPARE: Area = Area {
             "primary",
             "the name of a figure of the summary",
             "operations.list.response_ms.p99",
-            "The figure that decides; p99 of deliveries by default, or else of responses of the kind with most operations.",
+            "The figure that decides; p99 of deliveries by default, or else of responses of the kind with most \
+             operations.",
         ),
         key(
             "margin",
