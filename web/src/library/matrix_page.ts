@@ -176,7 +176,8 @@ function word(tried: Tried, isBest: boolean): HTMLElement {
 }
 
 /** A dot a run on a scale from 0 that all rows share, the mean as a stroke, its interval as a line. */
-function dots(tried: Tried, top: number, name: string): SVGElement {
+function dots(tried: Tried, top: number, name: string): SVGElement | string {
+  if (tried.runs.length === 0) return NONE;
   const svg = drawing(WIDTH, HEIGHT, 'dots', tried.runs.map(run => shown(run, name)).join(', '));
   const place = (value: number) => EDGE + (top > 0 ? value / top : 0) * (WIDTH - 2 * EDGE);
   const middle = HEIGHT / 2;

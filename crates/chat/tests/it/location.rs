@@ -27,7 +27,7 @@ fn contents(answer: &Value) -> Vec<Value> {
 }
 
 /// Reads the metrics until there is this number.
-async fn until(service: &Service, name: &str, number: u64) {
+pub async fn until(service: &Service, name: &str, number: u64) {
     within(name, async {
         while metric(&service.metrics(), name) != number {
             tokio::task::yield_now().await;

@@ -5,6 +5,7 @@ use sonagi_wire::websocket::Opcode;
 use tokio::io::AsyncWriteExt;
 
 use crate::client::{Got, Ws, get, metric, post, serve};
+use crate::location::until;
 use crate::socketio_client::Sio;
 
 #[tokio::test]
@@ -41,6 +42,8 @@ async fn every_member_gets_every_message_once_and_in_order_the_sender_included()
             logs[0].iter().filter_map(|(_, c)| c.as_str()?.strip_prefix(&format!("{user}:"))).collect();
         assert_eq!(own, ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]);
     }
+    // Copies are counted when all of them are on their way: some have arrived by then.
+    until(&service, "chat_deliveries_total", 160).await;
     let metrics = service.metrics();
     assert_eq!(metric(&metrics, "chat_messages_total"), 40);
     assert_eq!(metric(&metrics, "chat_deliveries_total"), 160);
