@@ -41,9 +41,9 @@ check: ## rustfmt and clippy, warnings refused
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets --quiet -- -D warnings
 
-# Tests of the binary wait for runs most of the time: twice as many at a time as there are cores saves minutes.
+# Tests of the binary wait for runs most of the time: one more at a time than there are cores saves minutes.
 unit: setup ## the Rust tests, and those of the arithmetic of benchmarks and comparisons
-	RUST_TEST_THREADS=$$((2 * $$(nproc))) $(CARGO) test --locked --workspace --quiet
+	RUST_TEST_THREADS=$$(($$(nproc) + 1)) $(CARGO) test --locked --workspace --quiet
 	node --test --test-reporter=dot bench/test/*.test.mjs differential/*/test/*.test.mjs experiments/*/test/*.test.mjs
 
 web: setup ## build the page of runs, web/dist/page.html, which the binary embeds; commit it (web/README.md)
