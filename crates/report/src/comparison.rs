@@ -261,11 +261,15 @@ fn sentences(comparison: &Comparison) -> Vec<(&'static str, String)> {
         sentences.push(("missing", format!("most runs of a side have no figure {name}")));
     }
     sentences.extend(lacking(comparison));
-    // The primary one's is the headline.
-    for name in comparison.without_ratio.iter().skip(usize::from(comparison.primary.is_none())) {
+    // Without a primary figure, the headline tells of the first of them.
+    let (told, others) = match comparison.without_ratio.split_first() {
+        Some((first, others)) if comparison.primary.is_none() => (Some(first), others),
+        _ => (None, &comparison.without_ratio[..]),
+    };
+    for name in others {
         sentences.push(("missing", format!("{name} is 0 in a run, and has no ratio: it is not compared")));
     }
-    if let Some(name) = comparison.without_ratio.iter().find(|_| comparison.primary.is_none()) {
+    if let Some(name) = told {
         let advice = "decide by a figure that is 0 in no run: --primary, e.g. a higher quantile than";
         sentences.push(("next", format!("{advice} {name}")));
     }

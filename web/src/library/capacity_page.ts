@@ -4,21 +4,22 @@
 import type { Boot, Capacity, CapacityTrial } from '../data/contract';
 import { missing, section, sentence } from '../panels/panel';
 import { Table } from '../panels/table';
+import type { Outcome } from '../panels/verdict';
 import { footer, topBar } from '../shell/bar';
 import { h } from '../shell/dom';
 import { text } from '../text';
 import { date, milliseconds, NONE, share } from '../text/format';
 import { capacityChart } from './capacity_chart';
 import { linked } from './links';
+import { verdictStrip } from './verdict_strip';
 
 type Put = (...elements: (HTMLElement | null)[]) => void;
 
 /** How often a search under way is looked at. */
 const AGAIN_MS = 1_000;
 
-const SIGNS: Record<Capacity['mood'], string> = { good: '✓', bad: '✗', doubtful: '?', running: '▶' };
 /** The looks of verdicts of runs. */
-const LOOKS: Record<Capacity['mood'], string> = { good: 'pass', bad: 'fail', doubtful: 'invalid', running: 'running' };
+const LOOKS: Record<Capacity['mood'], Outcome> = { good: 'pass', bad: 'fail', doubtful: 'invalid', running: 'running' };
 
 export function capacityPage(boot: Boot & { mode: 'capacity' }, put: Put): void {
   let search: Capacity = boot;
@@ -52,28 +53,8 @@ function verdict(search: Capacity): HTMLElement {
   const { mood } = search;
   // The verdict of a search under way says that it has none.
   const [headline, beside] = mood === 'running' ? [search.known, []] : [search.verdict, search.beside];
-  return h(
-    'section',
-    { id: 'verdict', class: `verdict ${LOOKS[mood]}`, 'data-outcome': mood, 'aria-label': text().verdict.title },
-    h(
-      'div',
-      { class: 'headline' },
-      h('p', { class: 'word' }, h('span', { class: 'sign', 'aria-hidden': 'true' }, SIGNS[mood]), t.words[mood]),
-      h(
-        'div',
-        { class: 'why' },
-        h('p', { class: 'meaning' }, sentence(headline)),
-        beside.length > 0
-          ? h(
-              'ul',
-              {},
-              beside.map(why => h('li', {}, sentence(why))),
-            )
-          : null,
-        h('p', { class: 'note' }, t.until(search.until), ' · ', sentence(search.budget), ' · ', date(search.started)),
-      ),
-    ),
-  );
+  const note = [t.until(search.until), ' · ', sentence(search.budget), ' · ', date(search.started)];
+  return verdictStrip({ look: LOOKS[mood], outcome: mood, word: t.words[mood], headline, beside, note });
 }
 
 function tables(search: Capacity): HTMLElement[] {

@@ -5,13 +5,13 @@
 import type { Boot, Choice, Combination, Matrix, Remark, Tried } from '../data/contract';
 import { missing, section, sentence } from '../panels/panel';
 import { type Column, Table } from '../panels/table';
-import { SIGNS } from '../panels/verdict';
 import { footer, topBar } from '../shell/bar';
 import { h } from '../shell/dom';
 import { text } from '../text';
 import { bytes, date, milliseconds, NONE, share, short } from '../text/format';
 import { linked } from './links';
 import { draw, drawing } from './svg';
+import { verdictStrip } from './verdict_strip';
 
 type Put = (...elements: (HTMLElement | null)[]) => void;
 
@@ -51,31 +51,10 @@ export function matrixPage(boot: Boot & { mode: 'matrix' }, put: Put): void {
 /** How many runs held their users, and why the others did not. */
 function verdict(matrix: Matrix): HTMLElement {
   const { held, headline, others } = matrix.verdict;
-  const result = held ? 'pass' : 'fail';
+  const look = held ? 'pass' : 'fail';
   const word = held ? text().matrix.allHeld : text().matrix.notAllHeld;
-  const when = [date(matrix.started), matrix.machine].filter(part => part !== '').join(' · ');
-  return h(
-    'section',
-    { id: 'verdict', class: `verdict ${result}`, 'data-outcome': result, 'aria-label': text().verdict.title },
-    h(
-      'div',
-      { class: 'headline' },
-      h('p', { class: 'word' }, h('span', { class: 'sign', 'aria-hidden': 'true' }, SIGNS[result]), word),
-      h(
-        'div',
-        { class: 'why' },
-        h('p', { class: 'meaning' }, sentence(headline)),
-        others.length > 0
-          ? h(
-              'ul',
-              {},
-              others.map(why => h('li', {}, sentence(why))),
-            )
-          : null,
-        h('p', { class: 'note' }, when),
-      ),
-    ),
-  );
+  const note = [date(matrix.started), matrix.machine].filter(part => part !== '').join(' · ');
+  return verdictStrip({ look, outcome: look, word, headline, beside: others, note: [note] });
 }
 
 function combinations({ table, links }: Matrix): HTMLElement[] {

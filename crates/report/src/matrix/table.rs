@@ -63,7 +63,8 @@ const HELD_WIDTH: usize = 9;
 /// The first, and those that have a figure in any of the rows.
 pub(super) fn shown(rows: &[Row<'_>]) -> Vec<&'static Column> {
     let is_filled = |column: &&Column| rows.iter().any(|row| row.cell(column) != NONE);
-    COLUMNS.iter().take(1).chain(COLUMNS.iter().skip(1).filter(is_filled)).collect()
+    let [held, others @ ..] = &COLUMNS;
+    std::iter::once(held).chain(others.iter().filter(is_filled)).collect()
 }
 
 /// Draws it.

@@ -54,7 +54,7 @@ pub(super) fn define() -> Command {
         .args(lengths())
         .args(load::changes())
         .args(conduct())
-        .args(pages())
+        .args(page::arguments_of_search())
         .args(target_watch::arguments())
 }
 
@@ -129,21 +129,6 @@ fn conduct() -> [Arg; 6] {
     ]
 }
 
-fn pages() -> [Arg; 3] {
-    [
-        Arg::new("page")
-            .long("page")
-            .action(ArgAction::SetTrue)
-            .help("Show the search live on a page in the browser, and the runs in --runs beside it"),
-        page::listen_argument("page-listen"),
-        Arg::new("report")
-            .long("report")
-            .value_name("FILE")
-            .value_parser(value_parser!(PathBuf))
-            .help("Write the answer as a page that needs nothing but itself, e.g. capacity.html"),
-    ]
-}
-
 /// What the flags come to.
 struct Flags {
     script: PathBuf,
@@ -207,7 +192,7 @@ impl Flags {
             runs: path("runs"),
             shards: matches.get_one::<u16>("shards").map(|n| usize::from(*n)),
             watch,
-            page: matches.get_one::<Listen>("page-listen").filter(|_| is_served(matches)).cloned(),
+            page: PageWish::of(matches).served,
         };
         (flags, problems)
     }
@@ -261,11 +246,6 @@ impl Flags {
         };
         Record::begin(&self.runs, capacity)
     }
-}
-
-/// An address for the page asks for one as well.
-fn is_served(matches: &ArgMatches) -> bool {
-    matches.get_flag("page") || matches.value_source("page-listen") == Some(ValueSource::CommandLine)
 }
 
 /// `5%`, `5 %` or `0.05` as a share.

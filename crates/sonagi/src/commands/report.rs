@@ -235,34 +235,38 @@ fn again(folder: &Path, summary: &Summary) -> Result<Value, Error> {
 
 /// Prints a search for a capacity again.
 fn searched(search: &Capacity, matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
-    let output = matches.get_one::<PathBuf>("output");
-    let is_of_one = ["csv", "plot"].iter().any(|flag| matches.get_flag(flag))
-        || output.is_some_and(|path| !is_page(path))
-        || Vocabulary::of(matches) == Vocabulary::Artillery;
-    if is_of_one {
-        let what =
-            "the folder holds the trials of a search, and tables, plots and other reports are of one run";
-        let hint = "name one of the folders in it, or a page (`-o capacity.html`)";
-        return Err(Error::could_not(format_args!("{what}\nhint: {hint}")));
-    }
-    if let Some(path) = output {
+    let what = "the folder holds the trials of a search, and tables, plots and other reports are of one run";
+    if let Some(path) = page_of_several(matches, &["csv", "plot"], what, "capacity.html")? {
         let written = page::write_several(&page::of_capacity(search, false, None), &search.started, path)?;
         terminal.say(&format!("page        {}", written.display()));
     }
     super::capacity::print(search, matches.get_flag("json"), terminal).map(|()| Exit::Pass)
 }
 
-/// Prints a matrix's runs side by side again.
-fn compare(folder: &Path, runs: &Matrix, matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
+/// The file for the page of several runs, if one is wanted. These flags, Artillery's words and other files are for one
+/// run, and refused.
+fn page_of_several<'m>(
+    matches: &'m ArgMatches,
+    of_one: &[&str],
+    what: &str,
+    example: &str,
+) -> Result<Option<&'m PathBuf>, Error> {
     let output = matches.get_one::<PathBuf>("output");
-    let is_of_one = matches.get_flag("csv") || output.is_some_and(|path| !is_page(path));
-    if is_of_one || Vocabulary::of(matches) == Vocabulary::Artillery {
-        let what =
-            "the folder holds runs over a matrix, and Artillery's words, reports and tables are for one run";
-        let hint = "name one of the folders in it, or a page (`-o matrix.html`)";
+    let is_of_one = of_one.iter().any(|flag| matches.get_flag(flag))
+        || output.is_some_and(|path| !is_page(path))
+        || Vocabulary::of(matches) == Vocabulary::Artillery;
+    if is_of_one {
+        let hint = format!("name one of the folders in it, or a page (`-o {example}`)");
         return Err(Error::could_not(format_args!("{what}\nhint: {hint}")));
     }
-    if let Some(path) = output {
+    Ok(output)
+}
+
+/// Prints a matrix's runs side by side again.
+fn compare(folder: &Path, runs: &Matrix, matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
+    let what =
+        "the folder holds runs over a matrix, and Artillery's words, reports and tables are for one run";
+    if let Some(path) = page_of_several(matches, &["csv"], what, "matrix.html")? {
         let written = page::write_several(&page::of_matrix(runs, None), &runs.started, path)?;
         terminal.say(&format!("page        {}", written.display()));
     }

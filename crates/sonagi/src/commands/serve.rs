@@ -196,8 +196,7 @@ fn proxy_flags() -> [Arg; 5] {
         flag(
             "instances",
             "N|ADDRESS,…",
-            "Instances behind that nginx: so many at the ports after --listen's, or these \
-                                          addresses",
+            "Instances behind that nginx: so many at the ports after --listen's, or these addresses",
         )
         .default_value("3")
         .value_parser(Instances::parse)
@@ -266,7 +265,7 @@ fn tls_files(text: &str) -> Result<TlsFiles, String> {
         }
         _ => Err(
             "TLS takes two files of PEM, the certificate's and its key's, with a comma between them, as in \
-                  fullchain.pem,privkey.pem"
+             fullchain.pem,privkey.pem"
                 .to_owned(),
         ),
     }

@@ -3,6 +3,7 @@
 use crate::destination::Destination;
 use crate::error::Error;
 use crate::languages::LANGUAGES;
+use serde::Serialize;
 use serde_json::{Value, json};
 use sonagi_measure::folder::header;
 use sonagi_report::html;
@@ -34,30 +35,44 @@ pub(crate) fn write_several(boot: &Value, started: &str, named: &Path) -> Result
 }
 
 /// What the page of a matrix is told.
-pub(crate) fn of_matrix(matrix: &Matrix, links: Option<&Links<'_>>) -> Value {
+pub(crate) fn of_matrix(matrix: &Matrix, links: Option<&Links>) -> Value {
     several("matrix", matrix.page(), links)
 }
 
 /// What the page of a search for a capacity is told; without an end it `goes_on`, or was cut off.
-pub(crate) fn of_capacity(capacity: &Capacity, goes_on: bool, links: Option<&Links<'_>>) -> Value {
+pub(crate) fn of_capacity(capacity: &Capacity, goes_on: bool, links: Option<&Links>) -> Value {
     several("capacity", capacity.page(goes_on), links)
 }
 
-fn several(mode: &str, page: Value, links: Option<&Links<'_>>) -> Value {
+fn several(mode: &str, page: Value, links: Option<&Links>) -> Value {
     let mut boot = without_secrets(page);
     boot["mode"] = json!(mode);
-    boot["links"] = links.map_or(
-        Value::Null,
-        |Links { before, within, behind }| json!({ "before": before, "within": within, "behind": behind }),
-    );
+    boot["links"] = json!(links);
     boot
 }
 
 /// Where the pages of the runs are: the name of a run's folder is put behind `within`, and both are escaped.
-pub(crate) struct Links<'a> {
-    pub(crate) before: &'a str,
-    pub(crate) within: &'a str,
-    pub(crate) behind: &'a str,
+#[derive(Serialize)]
+pub(crate) struct Links {
+    before: &'static str,
+    within: String,
+    behind: String,
+}
+
+impl Links {
+    /// To the pages that are served of the runs in this folder of the library.
+    pub(super) fn served(name: &str) -> Links {
+        Links { before: "/runs/", within: format!("{name}/"), behind: String::new() }
+    }
+
+    /// To the files beside the one that is named, or in the folder.
+    pub(super) fn files(named: &Path) -> Result<Links, Error> {
+        let (within, behind) = match is_folder(named)? {
+            true => (String::new(), ".html".to_owned()),
+            false => beside(named),
+        };
+        Ok(Links { before: "", within, behind })
+    }
 }
 
 /// Takes out of a line where the run's folder is, for one that is gone when somebody looks for it.
@@ -87,14 +102,14 @@ pub(super) fn of_run(named: &Path, folder: &Path, is_only: bool) -> Result<PathB
 }
 
 /// What stands before and behind a run's name in the name of its file beside the one that was named.
-pub(super) fn beside(named: &Path) -> (String, String) {
+fn beside(named: &Path) -> (String, String) {
     let stem = named.file_stem().unwrap_or_default().to_string_lossy();
     let ending = named.extension().map(|ending| format!(".{}", ending.to_string_lossy()));
     (format!("{stem}-"), ending.unwrap_or_default())
 }
 
 /// Whether a folder is named, which is made if it is not there.
-pub(super) fn is_folder(named: &Path) -> Result<bool, Error> {
+fn is_folder(named: &Path) -> Result<bool, Error> {
     let is_folder = named.is_dir() || named.to_string_lossy().ends_with('/');
     if is_folder {
         std::fs::create_dir_all(named).map_err(|error| Error::file("create", named, error))?;

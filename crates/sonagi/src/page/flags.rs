@@ -75,6 +75,17 @@ pub(crate) fn arguments_of_watch() -> [Arg; 3] {
     ]
 }
 
+/// The same of a search: its page goes with it.
+pub(crate) fn arguments_of_search() -> [Arg; 3] {
+    let [page, listen, report, _] = arguments();
+    [
+        page.value_parser([PossibleValue::new("run").help("while the search goes on")])
+            .help("Show the search live on a page in the browser, and the runs in --runs beside it"),
+        listen,
+        report.help("Write the answer as a page that needs nothing but itself, e.g. capacity.html"),
+    ]
+}
+
 /// The flag for the address of pages.
 pub(crate) fn listen_argument(name: &'static str) -> Arg {
     Arg::new(name)

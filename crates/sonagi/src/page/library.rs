@@ -3,7 +3,7 @@
 //! Viewers ask again every few seconds, and a `run.json` may have megabytes. So the folder is looked through once for
 //! all of them and at most once a second, and of a run that is over its file is read again only when it has changed.
 
-use super::file::{self, id};
+use super::file::{self, Links, id};
 use crate::{capacity_folder, compared_runs, matrix_folder};
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
@@ -151,16 +151,14 @@ fn below(library: &Path, name: &str) -> Option<PathBuf> {
 fn searched(library: &Path, name: &str) -> Option<Value> {
     let folder = below(library, name)?;
     let search = capacity_folder::read(&folder)?.ok()?;
-    let links = file::Links { before: "/runs/", within: &format!("{name}/"), behind: "" };
-    Some(file::of_capacity(&search, capacity_folder::is_fresh(&folder), Some(&links)))
+    Some(file::of_capacity(&search, capacity_folder::is_fresh(&folder), Some(&Links::served(name))))
 }
 
 fn judged(library: &Path, name: &str) -> Option<Value> {
     let folder = below(library, name)?;
     let mut runs = matrix_folder::read(&folder)?.ok()?;
     compared_runs::judge(&mut runs, &folder);
-    let links = file::Links { before: "/runs/", within: &format!("{name}/"), behind: "" };
-    Some(file::of_matrix(&runs, Some(&links)))
+    Some(file::of_matrix(&runs, Some(&Links::served(name))))
 }
 
 /// The runs in a library, with their ids.

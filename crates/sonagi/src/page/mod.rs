@@ -17,7 +17,8 @@ pub(crate) use access::Access;
 pub(crate) use browser::open;
 pub(crate) use file::{id, of_capacity, of_matrix, write, write_several};
 pub(crate) use flags::{
-    Dashboard, Listen, PageWish, USUAL, address, arguments, arguments_of_watch, listen_argument,
+    Dashboard, Listen, PageWish, USUAL, address, arguments, arguments_of_search, arguments_of_watch,
+    listen_argument,
 };
 pub(crate) use server::{Server, Subject};
 pub(crate) use session::{Pages, plotted};

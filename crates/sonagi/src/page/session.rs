@@ -1,5 +1,6 @@
 //! The pages of one command: a server while its runs go on, and afterwards a file and a plot of each.
 
+use super::file::Links;
 use super::flags::PageWish;
 use super::server::{Server, Subject};
 use super::{browser, file};
@@ -87,13 +88,8 @@ impl Pages {
     /// command has no other runs decides on its name.
     pub(crate) fn write_matrix(&self, matrix: &Matrix, folder: &Path, is_only: bool) -> Result<(), Error> {
         let Some(named) = &self.wish.file else { return Ok(()) };
-        let (before, behind) = match file::is_folder(named)? {
-            true => (String::new(), ".html".to_owned()),
-            false => file::beside(named),
-        };
+        let boot = file::of_matrix(matrix, Some(&Links::files(named)?));
         let path = file::of_run(named, folder, is_only)?;
-        let links = file::Links { before: "", within: &before, behind: &behind };
-        let boot = file::of_matrix(matrix, Some(&links));
         let written = file::write_several(&boot, &matrix.started, &path)?;
         self.terminal.say(&format!("report      {}", written.display()));
         Ok(())

@@ -155,8 +155,9 @@ impl OnMachine {
             Target::Pid(pid) => Ok(vec![pid]),
             Target::Port(port) => listeners(&mut *self.machine, port),
             Target::Started { first, port } => listeners(&mut *self.machine, port).map(|mut roots| {
-                roots.retain(|pid| *pid != first);
-                roots.push(first);
+                if !roots.contains(&first) {
+                    roots.push(first);
+                }
                 roots
             }),
             Target::Machine => return,
