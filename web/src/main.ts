@@ -1,5 +1,5 @@
 // Which page this is: the file of a run, a run that is served, the library, two runs compared, the runs
-// of a matrix, or a search for a capacity. The binary says so by the element it put into the page.
+// of a matrix, a search for a capacity, or two sides of runs. The binary says so by the element it put into the page.
 
 import type { Boot } from './data/contract';
 import { decode } from './data/decode';
@@ -9,6 +9,7 @@ import { capacityPage } from './library/capacity_page';
 import { comparePage } from './library/compare_page';
 import { libraryPage } from './library/library_page';
 import { matrixPage } from './library/matrix_page';
+import { sidesPage } from './library/sides_page';
 import { footer, prepareTheme, topBar } from './shell/bar';
 import { h } from './shell/dom';
 import { Live } from './shell/live';
@@ -138,6 +139,7 @@ function start(): void {
   if (told.mode === 'compare') return comparePage(told, put);
   if (told.mode === 'matrix') return matrixPage(told, put);
   if (told.mode === 'capacity') return capacityPage(told, put);
+  if (told.mode === 'sides') return sidesPage(told, put);
   return libraryPage(told, put);
 }
 

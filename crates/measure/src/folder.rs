@@ -39,6 +39,9 @@ pub(crate) const SERIES: &str = "series.jsonl";
 pub const VERSION: u64 = 2;
 pub(crate) const EVENTS: &str = "events.jsonl";
 
+/// The kind of the event that the load is over, and users only finish.
+pub const DRAINING: &str = "draining";
+
 /// Writes a run folder, one call a second. Each call leaves complete lines in the kernel's hands: a killed process
 /// loses nothing that was written, a killed machine at most what it had not flushed.
 ///

@@ -1,5 +1,9 @@
-//! Two sides of runs compared, on a terminal and as Markdown: the verdict first, then each figure, then what would
+//! Two sides of runs compared, on a terminal, as Markdown and for a page: the verdict first, then each figure, then what would
 //! decide it.
+
+mod paged;
+
+pub use paged::page;
 
 use crate::figures::{count, counted, figure};
 use crate::page::{Page, Tone, columns, cut, padded};

@@ -32,6 +32,7 @@ mod output;
 mod page;
 mod queued_sink;
 mod recorded;
+mod results;
 mod rounds;
 mod run_events;
 mod run_options;

@@ -10,6 +10,7 @@ use crate::fingerprint;
 use crate::load::{Script, ScriptRun};
 use crate::matrix_folder::{DOCUMENT, replace};
 use crate::output::Vocabulary;
+use crate::results;
 use crate::rounds::Turn;
 use crate::runs::{self, RunSession};
 use sonagi_artillery::Combination;
@@ -34,7 +35,7 @@ pub(crate) fn run(session: &mut RunSession<'_>, script: &mut Script) -> Result<(
         match session.run(script, job, record.folder.as_deref(), Some(name)) {
             Ok(finished) => {
                 if options.vocabulary == Vocabulary::Artillery {
-                    runs::tell(&finished, options, terminal)?;
+                    results::tell(&finished, options, terminal)?;
                 } else if !options.quiet {
                     let cause = finished.cause().map(|cause| format!("; {cause}")).unwrap_or_default();
                     terminal.say(&format!("{label}: {}{cause}", finished.summary.verdict.result.word()));

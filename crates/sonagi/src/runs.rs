@@ -10,9 +10,10 @@ use crate::exit::Exit;
 use crate::limits;
 use crate::load::{Script, ScriptRun};
 use crate::matrix;
-use crate::output::{Report, Vocabulary};
+use crate::output::Report;
 use crate::page::Pages;
 use crate::queued_sink::QueuedSink;
+use crate::results::{self, ResultsLayout};
 use crate::run_events::{self, pass};
 use crate::run_options::RunOptions;
 use crate::signals::StopRequests;
@@ -24,11 +25,10 @@ use serde_json::Value;
 use sonagi_artillery::LoadedProcessor;
 use sonagi_artillery::plan::Plan;
 use sonagi_engine::{Control, RunEvent, Speaker};
-use sonagi_measure::summary::Summary;
+use sonagi_measure::summary::{self, Summary};
 use sonagi_measure::totals::ScriptFile;
 use sonagi_report::figures::counted;
 use sonagi_report::sink::{Folder, Trouble};
-use sonagi_report::{console, json};
 use std::path::{Path, PathBuf};
 
 /// Runs that were left and are named one by one.
@@ -46,10 +46,10 @@ pub(crate) fn all(scripts: Vec<Script>, options: &RunOptions, terminal: &Termina
     let trouble = session.scripts(scripts).err();
     let RunSession { pages, stop_requests, begun, summaries, reports, mut worst, .. } = session;
     // Each output is written even when one before it failed: measurements must not be lost with it.
-    let report = |destination| report(&destination, reports, is_array, options, terminal);
+    let report = |destination| results::report(&destination, reports, is_array, options, terminal);
     let unreported = destination.map(report).and_then(Result::err);
     let shown = ResultsLayout { is_array, several, is_last_resort: options.quiet && unreported.is_some() };
-    let unprinted = conclude(&summaries, shown, options, terminal).err();
+    let unprinted = results::conclude(&summaries, shown, options, terminal).err();
     let was_interrupted = stop_requests.to_stop_at_once() || (trouble.is_none() && begun < planned);
     for error in [trouble, unreported, unprinted].into_iter().flatten() {
         terminal.say(&error.to_string());
@@ -106,6 +106,12 @@ impl<'a> RunSession<'a> {
         self.stop_requests.to_stop()
     }
 
+    /// What stops the run that is under way when it is called, and none after it.
+    pub(crate) fn stopper(&self) -> impl FnOnce() + Send + use<> {
+        let control = self.control.clone();
+        move || control.stop()
+    }
+
     /// Runs scripts up to the first that cannot be run: the next may build on it. The remaining ones are named.
     fn scripts(&mut self, scripts: Vec<Script>) -> Result<(), Error> {
         let mut trouble = Ok(());
@@ -131,7 +137,7 @@ impl<'a> RunSession<'a> {
         while let Some(job) = self.next(script) {
             let runs = self.pages.runs().map(Path::to_owned);
             let finished = self.run(script, job, runs.as_deref(), None)?;
-            tell(&finished, self.options, self.terminal)?;
+            results::tell(&finished, self.options, self.terminal)?;
             if self.options.shows_console() {
                 let plot = finished.folder.and_then(|folder| self.pages.plot(&folder));
                 plot.map_or(Ok(()), |plot| self.terminal.print(&format!("{plot}\n")))?;
@@ -152,34 +158,64 @@ impl<'a> RunSession<'a> {
     pub(crate) fn run(
         &mut self,
         script: &Script,
-        mut job: ScriptRun,
+        job: ScriptRun,
         runs: Option<&Path>,
         folder: Option<String>,
     ) -> Result<Finished, Error> {
-        self.begun += 1;
         let stop_requests = self.stop_requests.clone();
         let mut watched = WatchedService::of(&job, &|| stop_requests.to_stop())?;
-        let title = (self.planned > 1).then(|| format!("{}/{} {}", self.begun, self.planned, job.label()));
-        let report = self.options.output.is_some().then(Report::default);
-        let diagnosed = Diagnosed::new();
-        let ran = script.plan(&mut job, watched.as_ref().and_then(WatchedService::url)).and_then(|plan| {
-            let (processor, script) = (script.processor.clone(), script.file());
-            let seed = job.turn.map(|turn| turn.seed).or(self.options.seed);
-            let followers =
-                Followers { watched: watched.as_mut(), report: report.clone(), diagnosed: &diagnosed };
-            one(plan, RunSetup { processor, script, runs, folder, title, seed }, self, followers)
-        });
+        let ran = self.carried_out(script, job, (runs, folder), watched.as_mut());
         // The service ends with its run, even a failed one.
         let used = watched.map(|watched| watched.end(&|| stop_requests.to_stop_at_once()));
         let used = used.map(|(used, troubles)| {
             troubles.iter().for_each(|trouble| self.failed(trouble));
             used
         });
-        let (ran, incomplete) = ran?;
+        Ok(self.finished(ran?, used))
+    }
+
+    /// Carries out one run against a service that outlives it, from its plan to its summary.
+    pub(crate) fn run_beside(
+        &mut self,
+        script: &Script,
+        job: ScriptRun,
+        place: (Option<&Path>, Option<String>),
+        service: &mut WatchedService,
+    ) -> Result<Finished, Error> {
+        service.begin_run();
+        let ran = self.carried_out(script, job, place, Some(service))?;
+        let used = service.used_in_run(&ran.summary);
+        Ok(self.finished(ran, Some(used)))
+    }
+
+    /// Carries out one run, from its plan to its summary, in the folder with this name of these runs.
+    fn carried_out(
+        &mut self,
+        script: &Script,
+        mut job: ScriptRun,
+        (runs, folder): (Option<&Path>, Option<String>),
+        watched: Option<&mut WatchedService>,
+    ) -> Result<Ran, Error> {
+        self.begun += 1;
+        let title = (self.planned > 1).then(|| format!("{}/{} {}", self.begun, self.planned, job.label()));
+        let report = self.options.output.is_some().then(Report::default);
+        let diagnosed = Diagnosed::new();
+        let plan = script.plan(&mut job, watched.as_ref().and_then(|watched| watched.url()))?;
+        let (processor, script) = (script.processor.clone(), script.file());
+        let seed = job.turn.map(|turn| turn.seed).or(self.options.seed);
+        let followers = Followers { watched, report: report.clone(), diagnosed: &diagnosed };
+        let setup = RunSetup { processor, script, runs, folder, title, seed };
+        let (summary, incomplete) = one(plan, setup, self, followers)?;
+        let summary = Summary { combination: job.combination.0.into_iter().collect(), ..summary };
+        Ok(Ran { summary, incomplete, report, diagnosed })
+    }
+
+    /// A run with what its service used: its folder, its pages and its part of the command's outcome.
+    fn finished(&mut self, ran: Ran, used: Option<summary::Service>) -> Finished {
+        let Ran { summary, incomplete, report, diagnosed } = ran;
         if let Some(error) = incomplete {
             self.failed(&error);
         }
-        let summary = Summary { combination: job.combination.0.into_iter().collect(), ..ran };
         let mut summary = match used {
             Some(used) => summary.beside(used),
             None => summary,
@@ -194,7 +230,7 @@ impl<'a> RunSession<'a> {
         self.reports.extend(report.map(|report| report.document(&summary)));
         self.judge(&summary);
         self.summaries.push(summary.clone());
-        Ok(Finished { summary, folder, diagnosed })
+        Finished { summary, folder, diagnosed }
     }
 
     /// Whether these are all runs of the command.
@@ -237,7 +273,7 @@ pub(crate) struct Finished {
     pub(crate) summary: Summary,
     /// Where it was written, if only for a page.
     pub(crate) folder: Option<PathBuf>,
-    diagnosed: Diagnosed,
+    pub(crate) diagnosed: Diagnosed,
 }
 
 impl Finished {
@@ -245,6 +281,15 @@ impl Finished {
     pub(crate) fn cause(&self) -> Option<String> {
         self.diagnosed.cause()
     }
+}
+
+/// A run whose service has not been looked at yet.
+struct Ran {
+    summary: Summary,
+    /// Why its folder is incomplete, if it is.
+    incomplete: Option<Error>,
+    report: Option<Report>,
+    diagnosed: Diagnosed,
 }
 
 /// What follows a run beside its folder and the terminal.
@@ -392,72 +437,6 @@ pub(crate) fn incomplete(Trouble { sink, error }: Trouble) -> Error {
         "{sink} is incomplete: {error}\nhint: the printed summary is complete; `sonagi report` can read the run only \
          up to the last second on disk"
     ))
-}
-
-/// Prints the finished run as the options ask; documents wait until all runs are over.
-pub(crate) fn tell(run: &Finished, options: &RunOptions, terminal: &Terminal) -> Result<(), Error> {
-    if options.quiet || options.json {
-        return Ok(());
-    }
-    options.vocabulary.print(&run.summary, terminal)?;
-    if let Some(diagnosis) = run.diagnosed.text(run.summary.run_folder.as_deref(), terminal) {
-        match options.vocabulary {
-            Vocabulary::Sonagi => terminal.print(&format!("\n{diagnosis}"))?,
-            Vocabulary::Artillery => terminal.say(diagnosis.trim_end()),
-        }
-    }
-    terminal.print("\n")
-}
-
-/// How all runs are shown together.
-struct ResultsLayout {
-    is_array: bool,
-    /// Whether there are several scripts.
-    several: bool,
-    /// Whether a quiet run's report could not be written: its summary must not be lost with it.
-    is_last_resort: bool,
-}
-
-/// Prints the results of all runs together.
-fn conclude(
-    summaries: &[Summary],
-    shown: ResultsLayout,
-    options: &RunOptions,
-    terminal: &Terminal,
-) -> Result<(), Error> {
-    if options.json {
-        return match summaries {
-            [] if !shown.is_array => Ok(()),
-            [only] if !shown.is_array => terminal.print(&json::summary(only)),
-            several => terminal.print(&json::summaries(several)),
-        };
-    }
-    if shown.is_last_resort {
-        summaries.iter().try_for_each(|summary| options.vocabulary.print(summary, terminal))?;
-    }
-    if options.shows_console() && shown.several && summaries.len() > 1 {
-        terminal.print(&console::verdicts(summaries, terminal.columns, terminal.colour))?;
-    }
-    Ok(())
-}
-
-/// Writes the file of `--output`: all runs that were begun, however they ended.
-fn report(
-    destination: &Destination,
-    mut reports: Vec<Value>,
-    is_array: bool,
-    options: &RunOptions,
-    terminal: &Terminal,
-) -> Result<(), Error> {
-    if reports.is_empty() {
-        return Ok(());
-    }
-    let document = if is_array { Value::Array(reports) } else { reports.remove(0) };
-    destination.write(&format!("{document:#}\n"))?;
-    if !options.quiet {
-        terminal.say(&format!("report      {}", destination.path().display()));
-    }
-    Ok(())
 }
 
 /// A random seed; it is written to `run.json`, so that the run can be repeated.

@@ -10,7 +10,7 @@ use crate::load::ScriptRun;
 use crate::service::{Service, Used};
 use sonagi_artillery::Serve;
 use sonagi_lab::Launched;
-use sonagi_measure::summary;
+use sonagi_measure::summary::{self, Summary};
 use sonagi_measure::totals::Snapshot;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -18,6 +18,10 @@ use std::time::{Duration, Instant};
 
 /// Shorter intervals are not measured: the kernel counts CPU time in hundredths of a second.
 const SHORTEST: Duration = Duration::from_millis(500);
+
+/// How long it may take until the end of a service is told, and how often it is looked for.
+const END_IS_TOLD: Duration = Duration::from_millis(500);
+const LOOK: Duration = Duration::from_millis(20);
 
 /// The file of a run folder that holds what the run's service printed.
 pub(crate) const SERVICE_LOG: &str = "service.log";
@@ -32,6 +36,8 @@ pub(crate) struct WatchedService {
     last: (Instant, Duration),
     /// Most memory resident so far.
     resident_peak: u64,
+    /// Whether what it prints is written into a folder.
+    is_logged: bool,
 }
 
 enum Kind {
@@ -85,7 +91,8 @@ impl WatchedService {
             ..summary::Service::default()
         };
         let (first, last) = (Duration::ZERO, (Instant::now(), Duration::ZERO));
-        let mut watched = WatchedService { service, seen, cores, first, last, resident_peak: 0 };
+        let (resident_peak, is_logged) = (0, false);
+        let mut watched = WatchedService { service, seen, cores, first, last, resident_peak, is_logged };
         let cpu = watched.used().map_or(Duration::ZERO, |used| used.cpu);
         (watched.first, watched.last.1) = (cpu, cpu);
         watched
@@ -133,11 +140,39 @@ impl WatchedService {
         }
     }
 
-    /// Writes what the service prints into this folder; the reference service's is on our standard error.
+    /// Writes what the service prints into this folder, unless it is written into one already; the reference service's
+    /// is on our standard error.
     pub(crate) fn log_in(&mut self, folder: &Path) {
-        if let Kind::Launched(launched, _) = &mut self.service {
+        if let Kind::Launched(launched, _) = &mut self.service
+            && !std::mem::replace(&mut self.is_logged, true)
+        {
             launched.log_to(&folder.join(SERVICE_LOG));
         }
+    }
+
+    /// A run begins against a service that outlives it: its usage is counted from now on. The peak of the reference
+    /// service's memory is the kernel's, and that of its whole life.
+    pub(crate) fn begin_run(&mut self) {
+        self.resident_peak = 0;
+        let summary::Service { arguments, workers, machine_cores, ended, .. } =
+            std::mem::take(&mut self.seen);
+        self.seen =
+            summary::Service { arguments, workers, machine_cores, ended, ..summary::Service::default() };
+        let cpu = self.used().map_or(self.last.1, |used| used.cpu);
+        (self.first, self.last) = (cpu, (Instant::now(), cpu));
+    }
+
+    /// Its usage in the run that is over, of a service that goes on.
+    pub(crate) fn used_in_run(&mut self, run: &Summary) -> summary::Service {
+        self.look(0, 0);
+        // Failures may come of its end, which whoever keeps it tells a moment later.
+        let has_failed = run.operations.iter().any(|operation| operation.failed > 0);
+        let until = Instant::now() + END_IS_TOLD;
+        while has_failed && self.seen.ended.is_none() && Instant::now() < until {
+            std::thread::sleep(LOOK);
+            self.seen.ended = self.has_ended();
+        }
+        self.seen.clone()
     }
 
     /// Reads the usage at the end of a second of the run.

@@ -216,6 +216,40 @@ export interface Matrix {
   links: Links | null;
 }
 
+/** A figure of two sides: what `page` of crates/report/src/comparison/paged.rs says of it. */
+export interface ComparedFigure {
+  name: string;
+  /** Its value in each run of each side. */
+  runs: [number[], number[]];
+  means: [number, number];
+  /** The means with their unit. */
+  shown: [string, string];
+  /** B against A. */
+  change: string;
+  interval: string;
+  judgement: string;
+}
+
+/** Two sides of runs compared; the first of the rows decides. */
+export interface Sides {
+  mood: 'good' | 'bad' | 'doubtful';
+  verdict: string;
+  word: string;
+  headline: string;
+  sides: [side: Side, side: Side];
+  remarks: Remark[];
+  rows: ComparedFigure[];
+  /** When they were compared, RFC 3339. */
+  started: string;
+  sonagi: string;
+}
+
+export interface Side {
+  label: string;
+  /** How many of its runs were compared. */
+  runs: number;
+}
+
 /** Where the pages of the runs are. */
 export interface Links {
   before: string;
@@ -274,4 +308,5 @@ export type Boot = { library?: boolean } & (
   | { mode: 'compare'; a: string; b: string }
   | ({ mode: 'matrix' } & Matrix)
   | ({ mode: 'capacity' } & Capacity)
+  | ({ mode: 'sides' } & Sides)
 );

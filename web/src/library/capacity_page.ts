@@ -7,8 +7,9 @@ import { Table } from '../panels/table';
 import type { Outcome } from '../panels/verdict';
 import { footer, topBar } from '../shell/bar';
 import { h } from '../shell/dom';
-import { text } from '../text';
+import { language, text } from '../text';
 import { date, milliseconds, NONE, share } from '../text/format';
+import { said } from '../text/sentences';
 import { capacityChart } from './capacity_chart';
 import { linked } from './links';
 import { verdictStrip } from './verdict_strip';
@@ -23,11 +24,21 @@ const LOOKS: Record<Capacity['mood'], Outcome> = { good: 'pass', bad: 'fail', do
 
 export function capacityPage(boot: Boot & { mode: 'capacity' }, put: Put): void {
   let search: Capacity = boot;
+  let tables: Tables | null = null;
   const build = () => {
+    // Tables stay as the reader has sorted them, until their columns are others.
+    if (tables?.of !== headsOf(search)) tables = tablesOf(search);
+    tables.curve.update(search.rows);
+    tables.trials.update(search.trials.map((trial, at) => ({ ...trial, number: at + 1, links: search.links })));
     document.title = `${search.name} · Sonagi`;
     put(
       topBar(search.name, boot.library ?? false, build),
-      h('main', { id: 'capacity' }, verdict(search), ...(search.trials.length > 0 ? tables(search) : nothing())),
+      h(
+        'main',
+        { id: 'capacity' },
+        verdict(search),
+        ...(search.trials.length > 0 ? figures(search, tables) : nothing()),
+      ),
       footer(false, search.sonagi),
     );
     document.documentElement.dataset.ready = String(search.trials.length);
@@ -37,7 +48,7 @@ export function capacityPage(boot: Boot & { mode: 'capacity' }, put: Put): void 
     if (answer?.ok) {
       const known = search;
       search = (await answer.json()) as Capacity;
-      // Nothing is drawn anew, and no table loses its order, while nothing has come of the next trial.
+      // Nothing is drawn anew while nothing has come of the next trial.
       if (search.trials.length !== known.trials.length || search.is_over) build();
     }
     if (!search.is_over) setTimeout(() => void again(), AGAIN_MS);
@@ -57,53 +68,60 @@ function verdict(search: Capacity): HTMLElement {
   return verdictStrip({ look: LOOKS[mood], outcome: mood, word: t.words[mood], headline, beside, note });
 }
 
-function tables(search: Capacity): HTMLElement[] {
+type Numbered = CapacityTrial & { number: number; links: Capacity['links'] };
+
+interface Tables {
+  /** Heads of what they show, in their language. */
+  of: string;
+  curve: Table<Capacity['rows'][number]>;
+  trials: Table<Numbered>;
+}
+
+const headsOf = (search: Capacity) => [language(), ...search.columns].join();
+
+const tablesOf = (search: Capacity): Tables => ({ of: headsOf(search), curve: curve(search), trials: trials(search) });
+
+function figures(search: Capacity, tables: Tables): HTMLElement[] {
   const t = text().capacity;
   const { recovered } = search;
   return [
-    section('curve', t.curve, capacityChart(search), h('p', { class: 'note' }, t.chartNote), curve(search)),
-    section('trials', t.trials, trials(search)),
+    section('curve', t.curve, capacityChart(search), h('p', { class: 'note' }, t.chartNote), tables.curve.element),
+    section('trials', t.trials, tables.trials.element),
     ...(recovered.length > 0
       ? [section('recovery', t.recovery, ...recovered.map(line => h('p', {}, sentence(line))))]
       : []),
   ];
 }
 
-function curve(search: Capacity): HTMLElement {
-  const [load, ...figures] = search.columns;
-  const table = new Table<Capacity['rows'][number]>(
+function curve(search: Capacity): Tables['curve'] {
+  const [load, ...figures] = search.columns.map(title => said(title).text);
+  return new Table<Capacity['rows'][number]>(
     [
       { key: 'load', label: load, cell: row => row.load },
       ...figures.map((title, at) => ({ key: title, label: title, cell: cellAt(at) })),
-      { key: 'verdict', label: text().matrix.verdict, text: true, cell: row => row.verdict },
+      { key: 'verdict', label: text().matrix.verdict, text: true, cell: row => said(row.verdict).text },
     ],
     text().capacity.curve,
   );
-  table.update(search.rows);
-  return table.element;
 }
 
 const cellAt = (at: number) => (row: Capacity['rows'][number]) => row.cells[at] ?? NONE;
 
-function trials(search: Capacity): HTMLElement {
+function trials(search: Capacity): Tables['trials'] {
   const t = text().capacity;
-  const numbered = search.trials.map((trial, at) => ({ ...trial, number: at + 1 }));
   const mood = { held: 'good', missed: 'bad', unreliable: 'doubtful' };
-  const word = (trial: CapacityTrial) =>
-    linked(search.links, trial.folder, t.outcomes[trial.outcome], mood[trial.outcome]);
-  const table = new Table<CapacityTrial & { number: number }>(
+  const word = (trial: Numbered) => linked(trial.links, trial.folder, t.outcomes[trial.outcome], mood[trial.outcome]);
+  return new Table<Numbered>(
     [
       { key: 'number', label: t.trial, cell: trial => String(trial.number), by: trial => trial.number },
-      { key: 'load', label: search.columns[0], cell: trial => trial.name, by: trial => trial.load },
+      { key: 'load', label: said(search.columns[0]).text, cell: trial => trial.name, by: trial => trial.load },
       { key: 'length', label: t.length, cell: trial => trial.length },
       { key: 'outcome', label: text().matrix.verdict, text: true, cell: word },
       { key: 'p50', label: 'p50', cell: trial => milliseconds(trial.p50_ms), by: trial => trial.p50_ms },
       { key: 'p99', label: 'p99', cell: trial => milliseconds(trial.p99_ms), by: trial => trial.p99_ms },
       { key: 'delivered', label: t.delivered, cell: trial => share(trial.delivered), by: trial => trial.delivered },
-      { key: 'evidence', label: t.evidence, text: true, cell: trial => trial.evidence },
+      { key: 'evidence', label: t.evidence, text: true, cell: trial => said(trial.evidence).text },
     ],
     t.trials,
   );
-  table.update(numbered);
-  return table.element;
 }

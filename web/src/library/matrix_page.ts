@@ -8,19 +8,15 @@ import { type Column, Table } from '../panels/table';
 import { footer, topBar } from '../shell/bar';
 import { h } from '../shell/dom';
 import { text } from '../text';
-import { bytes, date, milliseconds, NONE, share, short } from '../text/format';
+import { date, NONE, short } from '../text/format';
+import { dots, shown } from './dots';
 import { linked } from './links';
-import { draw, drawing } from './svg';
 import { verdictStrip } from './verdict_strip';
 
 type Put = (...elements: (HTMLElement | null)[]) => void;
 
-const WIDTH = 320;
-const HEIGHT = 22;
 /** What is said above the table, in the page's language. */
 const SAID = ['take', 'edge'];
-/** Room for a dot at either end. */
-const EDGE = 6;
 
 export function matrixPage(boot: Boot & { mode: 'matrix' }, put: Put): void {
   const build = () => {
@@ -119,7 +115,7 @@ function columns(choice: Choice, best: number): Column<Tried>[] {
   const top = Math.max(...choice.tried.flatMap(tried => [...tried.runs, tried.interval?.[1] ?? 0]), 0);
   return [
     { key: 'value', label: choice.axis, cell: tried => String(tried.value) },
-    { key: 'dots', label: t.each, text: true, cell: tried => dots(tried, top, name) },
+    { key: 'dots', label: t.each, text: true, cell: tried => dots([tried], top, name) },
     { key: 'mean', label: t.mean, cell: tried => shown(tried.mean, name) },
     {
       key: 'interval',
@@ -129,16 +125,6 @@ function columns(choice: Choice, best: number): Column<Tried>[] {
     { key: 'change', label: t.change, cell: tried => change(tried) },
     { key: 'word', label: t.verdict, text: true, cell: tried => word(tried, tried === choice.tried[best]) },
   ];
-}
-
-/** A value with the unit that its name tells. */
-function shown(value: number | null, name: string): string {
-  if (value === null) return NONE;
-  const [last = '', before = ''] = name.split('.').reverse();
-  if (['ratio', 'rate', 'failed_share'].includes(last)) return share(value);
-  if ([last, before].some(part => part.endsWith('_ms'))) return milliseconds(value);
-  if ([last, before].some(part => part.endsWith('_bytes'))) return bytes(value);
-  return short(value);
 }
 
 function change({ against_best: compared }: Tried): string {
@@ -152,24 +138,4 @@ function word(tried: Tried, isBest: boolean): HTMLElement {
   const judgement = isBest ? 'best' : (tried.against_best?.judgement ?? (tried.unjudged ? 'unjudged' : 'none'));
   const mood = { best: 'good', same: 'good', worse: 'bad' }[judgement] ?? 'doubtful';
   return h('span', { class: mood, 'data-judgement': judgement }, words[judgement as keyof typeof words] ?? judgement);
-}
-
-/** A dot a run on a scale from 0 that all rows share, the mean as a stroke, its interval as a line. */
-function dots(tried: Tried, top: number, name: string): SVGElement | string {
-  if (tried.runs.length === 0) return NONE;
-  const svg = drawing(WIDTH, HEIGHT, 'dots', tried.runs.map(run => shown(run, name)).join(', '));
-  const place = (value: number) => EDGE + (top > 0 ? value / top : 0) * (WIDTH - 2 * EDGE);
-  const middle = HEIGHT / 2;
-  if (tried.interval) {
-    const [x1, x2] = tried.interval.map(place);
-    svg.append(draw('line', { x1, x2, y1: middle, y2: middle, class: 'interval' }));
-  }
-  for (const run of tried.runs) {
-    svg.append(draw('circle', { cx: place(run), cy: middle, r: 4, class: 'run' }, shown(run, name)));
-  }
-  if (tried.mean !== null) {
-    const x = place(tried.mean);
-    svg.append(draw('line', { x1: x, x2: x, y1: 3, y2: HEIGHT - 3, class: 'mean' }));
-  }
-  return svg;
 }

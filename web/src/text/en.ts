@@ -471,6 +471,23 @@ export const en = {
       none: 'no run can be used',
     },
   },
+  sides: {
+    title: (a: string, b: string) => `${b} against ${a}`,
+    runs: (side: string, runs: number) => `${side}: ${runs === 1 ? '1 run' : `${runs} runs`}`,
+    figures: 'Figures',
+    note: (a: string, b: string) =>
+      `A dot is a run, ${a} above and ${b} below it on one scale from 0; the stroke is the mean of a side. The first figure decides.`,
+    figure: 'Figure',
+    change: (a: string, b: string) => `${b} against ${a}`,
+    words: {
+      better: 'better',
+      worse: 'worse',
+      higher: 'higher',
+      lower: 'lower',
+      same: 'the same within the margin',
+      inconclusive: 'open: more runs would tell',
+    },
+  },
 };
 
 export type Text = typeof en;

@@ -464,4 +464,21 @@ export const ko: Text = {
       none: '쓸 수 있는 실행 없음',
     },
   },
+  sides: {
+    title: (a, b) => `${a} 대 ${b}`,
+    runs: (side, runs) => `${side}: 실행 ${runs}회`,
+    figures: '수치',
+    note: (a, b) =>
+      `점은 실행 하나이고 0부터 시작하는 같은 눈금에서 위가 ${a}, 아래가 ${b}입니다. 세로선은 각각의 평균입니다. 첫 수치로 판정합니다.`,
+    figure: '수치',
+    change: (a, b) => `${a} 대비 ${b}`,
+    words: {
+      better: '나음',
+      worse: '나쁨',
+      higher: '높음',
+      lower: '낮음',
+      same: '허용 범위 안에서 같음',
+      inconclusive: '미정: 실행이 더 필요함',
+    },
+  },
 };

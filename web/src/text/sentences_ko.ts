@@ -1,6 +1,8 @@
 // Korean of the sentences that the binary says. test/unit/sentences.test.mjs holds it to the sources that say them.
 
 import { type Entry, inKorean } from './sentences';
+import { several } from './sentences_ko_several';
+import { sides } from './sentences_ko_sides';
 
 /** A sentence within another; null, and with it the whole, where it is not known. */
 function within(hole: string, write: (inner: string, holes: Record<string, string>) => string): Entry[1] {
@@ -343,4 +345,4 @@ const OF_FAILURES: Entry[] = [
 ];
 
 /** What is whole comes before what holds something else. */
-export const catalogue: readonly Entry[] = [...REASONS, ...FINDINGS, ...HINTS, ...OF_FAILURES];
+export const catalogue: readonly Entry[] = [...REASONS, ...FINDINGS, ...HINTS, ...several, ...sides, ...OF_FAILURES];

@@ -17,6 +17,7 @@ function pieces(format) {
   const plain = format
     .replace(/\\\n\s*/g, '')
     .replaceAll('\\"', '"')
+    .replaceAll('\\n', '\n')
     .replaceAll('{{', '\u0001')
     .replaceAll('}}', '\u0002');
   return parts(plain.split(/\{[^{}]*\}/)).map(part => part.replaceAll('\u0001', '{').replaceAll('\u0002', '}'));
@@ -36,6 +37,14 @@ const between = (text, from, to) => text.slice(text.indexOf(from), text.indexOf(
 
 const verdict = source('measure/src/verdict.rs');
 
+const search = source('sonagi/src/capacity/search.rs');
+const capacity = source('report/src/capacity.rs');
+const choice = source('report/src/choice.rs');
+const comparison = source('report/src/comparison.rs');
+const matrix = source('report/src/matrix.rs');
+const table = source('report/src/matrix/table.rs');
+const fingerprint = source('report/src/matrix/fingerprint.rs');
+
 const saying = [
   // Why nothing was owed is told by the console alone.
   ...literals(code(verdict.replace(between(verdict, 'pub fn nothing_owed', '\n}\n'), ''))),
@@ -49,6 +58,28 @@ const saying = [
   ...literals(between(source('k6/src/summary/delivery.rs'), 'fn said(', '\n}\n')),
   ...literals(between(source('k6/src/summary.rs'), 'fn unlimited_faults', '\n    }\n')),
   ...literals(between(source('sonagi/src/languages.rs'), 'fn unjudged(', '\n}\n')),
+  ...literals(between(search, 'fn cut_off(', '\n    }\n')),
+  ...literals(between(search, 'fn service_ended(', '\n    }\n')),
+  ...literals(between(search, 'fn too_few(', '\n}\n')),
+  ...literals(between(source('sonagi/src/capacity/trials.rs'), 'let evidence = match', '\n        };\n')),
+  ...literals(between(capacity, 'fn budget(', 'fn tone(')),
+  ...literals(between(capacity, 'pub fn verdict(', '/// The loads that were tried')),
+  ...literals(between(capacity, 'fn judged(', '/// The titles of')),
+  // The page says the best, what to take and the edge in words of its own.
+  ...literals(between(choice, 'choice.figure else', 'let mut others')),
+  ...literals(between(choice, 'fn why_unjudged(', '\n}\n')),
+  ...literals(between(choice, 'let unjudged =', '\n}\n')),
+  ...literals(between(choice, 'fn undecided(', '\n}\n')),
+  ...literals(between(choice, 'fn drift(', '\n}\n')),
+  ...literals(between(matrix, 'pub fn verdict(', '\n    }\n')),
+  ...literals(between(matrix, 'fn remarks(', '\n    }\n')),
+  ...literals(between(fingerprint, 'fn sentence(', '\n}\n')),
+  ...literals(between(fingerprint, 'fn frequency(', '\n}\n')),
+  ...literals(between(comparison, 'fn headline(', '/// `B is')),
+  ...literals(code(comparison.slice(comparison.indexOf('fn sentences(')))),
+  ...literals(between(source('verdict/src/compare/observation.rs'), 'fn why(', '\n    }\n')),
+  ...literals(between(table, 'const MEDIANS', 'const HELD')),
+  ...literals(between(table, 'fn legend(', '\n}\n')),
 ].flatMap(pieces);
 
 const CHOICE = /\[([^\]|]*)\|([^\]]*)\]/g;
@@ -110,6 +141,38 @@ test('sentences are said in Korean with what belongs to them', () => {
     [
       '1 copy belongs to a message the target never acknowledged: not counted as lost',
       '사본 1개는 대상이 확인 응답을 하지 않은 메시지의 것이라 유실로 세지 않았습니다',
+    ],
+    [
+      '839/s holds (confirmed 3 of 3), 882/s does not (failed 3 of 3); width 4.9\u00a0%',
+      '초당 839까지 견딥니다(3회 중 3회 확인). 초당 882은(는) 못 견딥니다(3회 중 3회 실패). 폭 4.9\u00a0%',
+    ],
+    [
+      'at least 40 users, generator-limited: 40 users holds (confirmed 3 of 3)',
+      '적어도 사용자 40명, 부하 발생기의 한계: 3회 중 3회 확인했습니다',
+    ],
+    ['not found: the budget of 15 min is used up', '찾지 못했습니다: 주어진 시간 15 min을 다 썼습니다'],
+    [
+      'so far: size 3 held (unconfirmed), 1,200/s does not (failed 2 of 2)',
+      '지금까지: size 3 견딤(미확인), 초당 1,200 못 견딤(2회 중 2회 실패)',
+    ],
+    ['held 3 of 4, lower', '4회 중 3회 견딤, 하한'],
+    [
+      'pool 2: 5 runs of each decide nothing; make at least 6 (× 0.9 to 1.4)',
+      'pool 2: 각 5회로는 아무것도 판정할 수 없습니다. 적어도 6 (× 0.9 to 1.4)회 실행하세요',
+    ],
+    [
+      '2 to 4 s cut from 3 of 9 runs, no steady state in 1 of 9 runs',
+      '실행 9회 중 3회에서 2~4초를 잘라 냄, 실행 9회 중 1회는 정상 상태에 이르지 못함',
+    ],
+    ['SAME WITHIN ±5 %', '±5 % 안에서 같음'],
+    [
+      'operations.list.response_ms.p99: B is 1.230 × A (1.120–1.350), 10 runs a side',
+      'operations.list.response_ms.p99: B은(는) 1.230 × A (1.120–1.350), 각 10회',
+    ],
+    ['load: a against b (as was said)', 'load: a against b(바꾼 것으로 지정함)'],
+    [
+      'fewer than 5 runs a side decide nothing; a few more runs a side would decide it',
+      '각 5회 미만으로는 판정할 수 없습니다. 각각 몇 회만 더 실행하면 판정할 수 있습니다',
     ],
     ['a sentence of a later version', null],
   ]) {

@@ -6,7 +6,7 @@
 use super::Sink;
 use serde_json::{Value, json};
 use sonagi_measure::At;
-use sonagi_measure::folder::Writer;
+use sonagi_measure::folder::{DRAINING, Writer};
 use sonagi_measure::summary::Summary;
 use sonagi_measure::totals::{Header, Snapshot};
 use std::fs::{self, File};
@@ -98,7 +98,7 @@ impl Sink for Folder {
         self.writer()?.event(at, kind, detail.clone())
     }
     fn draining(&mut self, at: At) -> io::Result<()> {
-        self.writer()?.event(at, "draining", json!({}))
+        self.writer()?.event(at, DRAINING, json!({}))
     }
     fn ended(&mut self, summary: &Summary) -> io::Result<()> {
         match self.writer.take() {

@@ -203,7 +203,11 @@ impl Trials for ArtilleryTrials<'_> {
         let mut script = script.map_err(|problems| Error::Problems(problems.to_string()))?;
         let Some(job) = self.session.next(&mut script) else { return Ok(None) };
         let (runs, name) = folder.unzip();
-        let finished = self.session.run(&script, job, runs, name.map(str::to_owned))?;
+        let name = name.map(str::to_owned);
+        let finished = match &mut self.service {
+            Some(service) => self.session.run_beside(&script, job, (runs, name), service)?,
+            None => self.session.run(&script, job, runs, name)?,
+        };
         let summary = finished.summary;
         let (held, evidence) = match summary.thresholds.first() {
             Some(judged) => (judged.held, judged.evidence.clone()),
@@ -211,6 +215,16 @@ impl Trials for ArtilleryTrials<'_> {
         };
         let figures = (names::NAMING.figures)(&summary).measured;
         Ok(Some(TrialRun { summary, held, evidence, figures, folder: finished.folder }))
+    }
+
+    fn log_in(&mut self, folder: &Path) {
+        if let Some(service) = &mut self.service {
+            service.log_in(folder);
+        }
+    }
+
+    fn stopper(&self) -> Box<dyn FnOnce() + Send> {
+        Box::new(self.session.stopper())
     }
 
     fn is_stopped(&self) -> bool {

@@ -4,6 +4,7 @@
 //! language ([`Trials`]), written down ([`Record`]), and waited for between ([`recovery`]).
 
 mod artillery;
+mod deadline;
 mod record;
 mod recovery;
 mod search;

@@ -25,6 +25,8 @@ pub(super) enum After {
     Goes(Recovery),
     /// Not even the lowest load holds any more.
     Dead(Recovery),
+    /// The service ended, in these words.
+    Ended(String),
     /// The time for the whole search is used up.
     OutOfTime,
     /// Somebody asked to stop.
@@ -49,6 +51,9 @@ pub(super) fn recovery(
         }
         let (probe, since) = (Instant::now(), began.elapsed());
         let Some(run) = trials.run(lowest, PROBE_S, None)? else { return Ok(After::Stopped) };
+        if let Some(how) = run.service_end() {
+            return Ok(After::Ended(how.to_owned()));
+        }
         // A generator that fell behind tells nothing of the target.
         if run.outcome() != Outcome::Unreliable {
             holds = run.outcome() == Outcome::Held;

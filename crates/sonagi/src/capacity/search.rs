@@ -1,11 +1,13 @@
 //! The search itself: the next trial, what it came to, the target's recovery, and again, until it is over or the budget
 //! is used up.
 
+use super::deadline::Deadline;
 use super::record::Record;
 use super::recovery::{After, recovery};
 use super::trials::{TrialRun, Trials, Varied};
 use crate::error::Error;
 use crate::terminal::Terminal;
+use crate::watched_service::SERVICE_LOG;
 use sonagi_measure::thresholds::Threshold;
 use sonagi_report::capacity::{TrialRow, time};
 use sonagi_report::figures::figure;
@@ -37,6 +39,8 @@ pub(crate) fn search(
     record: &mut Record,
     terminal: &Terminal,
 ) -> Result<(), Error> {
+    trials.log_in(record.folder());
+    let deadline = Deadline::start(asked.budget, trials.stopper()).map_err(Error::could_not)?;
     let search = Search::new(asked.goal);
     let needs = needs(&asked.until);
     let mut searching =
@@ -48,6 +52,7 @@ pub(crate) fn search(
             Err(error) => break (End::CouldNotRun, Some(error.to_string())),
         }
     };
+    drop(deadline);
     let used_s = searching.began.elapsed().as_secs_f64();
     let Searching { search, record, .. } = searching;
     record.update(&search, used_s)?;
@@ -87,8 +92,11 @@ impl Searching<'_> {
         let Some(run) = self.trials.run(load, seconds, Some((&folder, &name)))? else {
             return Ok(Some((End::Interrupted, None)));
         };
-        if run.summary.interrupted || self.trials.is_stopped() {
+        if self.trials.is_stopped() {
             return Ok(Some((End::Interrupted, None)));
+        }
+        if run.summary.interrupted {
+            return Ok(Some(self.cut_off(&run, load, seconds)));
         }
         let row = run.row(&self.asked.varied, load, seconds);
         let trial = row.trial;
@@ -103,6 +111,10 @@ impl Searching<'_> {
         }
         self.search.enter(trial);
         self.record.update(&self.search, self.began.elapsed().as_secs_f64())?;
+        // Without its service there is nothing to be recovered; one that each trial starts anew is there for the next.
+        if let Some(how) = run.service_end().filter(|_| self.asked.recovers) {
+            return Ok(Some((End::NotRecovered, Some(self.service_ended("in", load, how)))));
+        }
         // At the lowest load itself, that it does not hold is the answer.
         if trial.outcome == Outcome::Missed && self.asked.recovers && load > self.asked.goal.from {
             return self.recover(load);
@@ -157,6 +169,9 @@ impl Searching<'_> {
             After::Stopped => return Ok(Some((End::Interrupted, None))),
             After::Goes(recovery) => (recovery, None),
             After::Dead(recovery) => (recovery, Some(End::NotRecovered)),
+            After::Ended(how) => {
+                return Ok(Some((End::NotRecovered, Some(self.service_ended("after", load, &how)))));
+            }
         };
         if let (Some(seconds), false) = (recovery.seconds.filter(|seconds| *seconds >= 1.0), self.asked.quiet)
         {
@@ -164,6 +179,33 @@ impl Searching<'_> {
         }
         self.record.capacity.recoveries.push(recovery);
         Ok(end.map(|end| (end, None)))
+    }
+
+    /// The end by a trial that was stopped: when the time for all was used up, or by its own page.
+    fn cut_off(&self, run: &TrialRun, load: u64, seconds: f64) -> Over {
+        if self.began.elapsed() < self.asked.budget {
+            return (End::Interrupted, None);
+        }
+        let longer = time(run.summary.duration_s - seconds);
+        let what = format!(
+            "the trial at {} was stopped when the budget was used up: its users had stayed {longer} longer than it\n\
+             hint: a user goes on to the end of its flow; a `loop` without `count` ends with the trial (--vary users)",
+            self.record.capacity.load(load)
+        );
+        (End::Budget, Some(what))
+    }
+
+    /// That the service of all trials has ended in a trial, or after it.
+    fn service_ended(&self, when: &str, load: u64, how: &str) -> String {
+        let folder = self.record.folder();
+        let log = match folder.join(SERVICE_LOG).exists() {
+            true => format!("; what it printed is in {}", folder.join(SERVICE_LOG).display()),
+            false => String::new(),
+        };
+        format!(
+            "the service ended {when} the trial at {}: {how}{log}\nhint: `--fresh` starts it anew for each trial",
+            self.record.capacity.load(load)
+        )
     }
 
     fn say(&self, row: &TrialRow) {

@@ -1,6 +1,7 @@
 //! A trial: a run at one load, and what it says of the target.
 
 use crate::error::Error;
+use serde_json::Value;
 use sonagi_measure::folder::Reader;
 use sonagi_measure::histogram::Quantiles;
 use sonagi_measure::recorder::Counter;
@@ -57,7 +58,7 @@ impl fmt::Display for Varied {
 /// A second of a trial.
 #[derive(Clone, Copy, Debug)]
 struct Done {
-    /// When it ended, from the load's begin on.
+    /// When it ended, from the run's begin on.
     end_s: f64,
     /// Its length.
     seconds: f64,
@@ -65,11 +66,11 @@ struct Done {
     did: u64,
 }
 
-/// What was done in a second, from the second behind the first in which anything was to the end of the load. Before it
+/// What was done in a second, from the second behind the first in which anything was to the end of the load (s). Before it
 /// nothing can have ended yet, and behind it the run waits for late messages: neither is work of the target's. None: so
 /// few seconds tell nothing.
-fn steady(seconds: impl Iterator<Item = Done>, load_s: f64) -> Option<f64> {
-    let of_load = seconds.take_while(|second| second.end_s < load_s + SECONDS_MAY_BE_LATE_S);
+fn steady(seconds: impl Iterator<Item = Done>, until_s: f64) -> Option<f64> {
+    let of_load = seconds.take_while(|second| second.end_s < until_s + SECONDS_MAY_BE_LATE_S);
     let behind = of_load.skip_while(|second| second.did == 0).skip(1);
     let (did, seconds) =
         behind.fold((0, 0.0), |(did, seconds), second| (did + second.did, seconds + second.seconds));
@@ -85,6 +86,12 @@ pub(crate) trait Trials {
         seconds: f64,
         folder: Option<(&Path, &str)>,
     ) -> Result<Option<TrialRun>, Error>;
+
+    /// Writes what the service of all trials prints into this folder.
+    fn log_in(&mut self, folder: &Path);
+
+    /// What ends the trial that is under way when it is called, gracefully.
+    fn stopper(&self) -> Box<dyn FnOnce() + Send>;
 
     /// Whether somebody asked to stop.
     fn is_stopped(&self) -> bool;
@@ -106,7 +113,12 @@ pub(crate) struct TrialRun {
 }
 
 impl TrialRun {
-    /// What it says of the target.
+    /// How the trial's service ended before the trial did, if it did.
+    pub(crate) fn service_end(&self) -> Option<&str> {
+        self.summary.service.as_ref()?.ended.as_deref()
+    }
+
+    /// What it says of the target. One whose service ended has failed, whatever the expression saw.
     ///
     /// A generator that fell behind says nothing, with one exception: where users stay longer than they arrive until
     /// there is room for no more, arrivals are left out by a generator that is in time. If the expression does not hold
@@ -119,6 +131,7 @@ impl TrialRun {
         let is_behind = generator.state == Health::Invalid;
         let left_out = (users.missed + users.skipped) as f64 > LEFT_OUT * users.planned as f64;
         match self.held {
+            _ if self.service_end().is_some() => Outcome::Missed,
             _ if is_behind && !is_in_time => Outcome::Unreliable,
             true if is_behind || left_out => Outcome::Unreliable,
             true => Outcome::Held,
@@ -140,8 +153,8 @@ impl TrialRun {
             .or_else(|| of("iteration_duration"))
     }
 
-    /// What the target did in a second while the load lasted: of a rate, users that came to their end; else operations.
-    /// A trial in which it did nothing at all achieved 0.
+    /// What the target did in a second while the load lasted, which was so long: of a rate, users that came to their
+    /// end; else operations. A trial in which it did nothing at all achieved 0.
     fn achieved_per_s(&self, varied: &Varied, load_s: f64) -> Option<f64> {
         let summary = &self.summary;
         let did = match varied {
@@ -149,11 +162,11 @@ impl TrialRun {
             _ => summary.operations.iter().map(|operation| operation.count - operation.failed).sum(),
         };
         let whole = (summary.duration_s > 0.0).then(|| did as f64 / summary.duration_s);
-        self.seconds(varied).and_then(|seconds| steady(seconds, load_s)).or(whole)
+        self.steady(varied, load_s).or(whole)
     }
 
-    /// Its seconds, from its folder.
-    fn seconds(&self, varied: &Varied) -> Option<impl Iterator<Item = Done> + use<>> {
+    /// What was done in a second by the seconds of its folder.
+    fn steady(&self, varied: &Varied, load_s: f64) -> Option<f64> {
         let of_users = *varied == Varied::Rate;
         let done = move |second: Snapshot| {
             let operations = second.operations.iter().map(|operation| operation.count() - operation.failed);
@@ -161,7 +174,15 @@ impl TrialRun {
             Done { end_s: second.at.0 as f64 / 1e9, seconds: second.interval_ns as f64 / 1e9, did }
         };
         let reader = Reader::open(self.folder.as_deref()?).ok()?;
-        Some(reader.seconds(&Arc::default()).map(done))
+        // Before the first arrival a test sets up what it needs, which is no load.
+        let is_before = |second: &Snapshot| second.counters[Counter::ArrivalsPlanned] == 0;
+        let mut seconds = reader.seconds(&Arc::default()).skip_while(is_before).peekable();
+        let first = seconds.peek()?;
+        let began_s = (first.at.0 - first.interval_ns) as f64 / 1e9;
+        // A script that says itself how long a trial is has noted when it was over.
+        let over = |event: &Value| event["kind"] == sonagi_measure::folder::DRAINING;
+        let over_s = reader.events().find(over).and_then(|event| Some(event["at_ns"].as_i64()? as f64 / 1e9));
+        steady(seconds.map(done), over_s.unwrap_or(began_s + load_s))
     }
 
     /// It as a row of the record; whether it is of full length is for the search to say.
@@ -170,8 +191,9 @@ impl TrialRun {
         let achieved_per_s = self.achieved_per_s(varied, seconds);
         let achieved = achieved_per_s.filter(|_| *varied == Varied::Rate);
         let latency = self.latency();
-        let evidence = match outcome {
-            Outcome::Unreliable => self.why_unreliable(),
+        let evidence = match (outcome, self.service_end()) {
+            (_, Some(how)) => format!("the service ended: {how}"),
+            (Outcome::Unreliable, None) => self.why_unreliable(),
             _ => self.evidence.clone(),
         };
         let delivery = self.summary.delivery.as_ref().filter(|delivery| delivery.counts.owed > 0);

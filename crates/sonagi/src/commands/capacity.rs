@@ -18,7 +18,7 @@ use sonagi_measure::summary::FailOnStatus;
 use sonagi_measure::thresholds::Threshold;
 use sonagi_report::Capacity;
 use sonagi_verdict::capacity::{End, Found, Goal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub(super) const NAME: &str = "capacity";
@@ -371,8 +371,12 @@ fn searched(
     until: Threshold,
     terminal: &Terminal,
 ) -> Result<Record, Error> {
+    // First: an address that is taken leaves no folder behind.
+    let server = flags.page.as_ref().map(|listen| served(listen, &flags.runs)).transpose()?;
     let mut record = flags.record()?;
-    let server = flags.page.as_ref().map(|listen| served(listen, &record, flags, terminal)).transpose()?;
+    if let Some(server) = &server {
+        terminal.say(&format!("page        {}/capacities/{}", server.url(), page::id(record.folder())));
+    }
     capacity::search(trials, &flags.asked(until), &mut record, terminal)?;
     if server.is_some() {
         // Whoever looks on has the answer before the page is gone.
@@ -384,12 +388,11 @@ fn searched(
     Ok(record)
 }
 
-/// Serves the search's page, and tells where.
-fn served(listen: &Listen, record: &Record, flags: &Flags, terminal: &Terminal) -> Result<Server, Error> {
-    let library = flags.runs.canonicalize().map_err(|error| Error::file("read", &flags.runs, error))?;
-    let server = Server::start(listen, &library, Subject::Library)?;
-    terminal.say(&format!("page        {}/capacities/{}", server.url(), page::id(record.folder())));
-    Ok(server)
+/// Serves the pages of the searches in `runs`.
+fn served(listen: &Listen, runs: &Path) -> Result<Server, Error> {
+    std::fs::create_dir_all(runs).map_err(|error| Error::file("write", runs, error))?;
+    let library = runs.canonicalize().map_err(|error| Error::file("read", runs, error))?;
+    Server::start(listen, "--page-listen", &library, Subject::Library)
 }
 
 fn shown(record: Record, matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {

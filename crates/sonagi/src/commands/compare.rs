@@ -4,6 +4,8 @@ use crate::baseline::Baseline;
 use crate::compared_runs::{self, Recent};
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::page;
+use crate::runs;
 use crate::terminal::Terminal;
 use crate::warm_up::WarmUpWish;
 use clap::{Arg, ArgAction, ArgMatches, Command, builder::PossibleValuesParser, value_parser};
@@ -37,14 +39,14 @@ pub(super) fn define() -> Command {
         .args(answers())
 }
 
-fn runs(id: &'static str) -> Arg {
+fn runs_argument(id: &'static str) -> Arg {
     Arg::new(id).value_name("RUN").num_args(1..).value_parser(value_parser!(PathBuf))
 }
 
 fn sides() -> [Arg; 4] {
     [
-        runs("a").help("Runs of side A; with --baseline, of side B"),
-        runs("b").last(true).help("Runs of side B"),
+        runs_argument("a").help("Runs of side A; with --baseline, of side B"),
+        runs_argument("b").last(true).help("Runs of side B"),
         Arg::new("baseline")
             .long("baseline")
             .value_name("NAME")
@@ -57,7 +59,7 @@ fn sides() -> [Arg; 4] {
             .long("save-baseline")
             .value_name("NAME")
             .requires("a")
-            .conflicts_with_all(["b", "baseline", "fail-on"])
+            .conflicts_with_all(["b", "baseline", "fail-on", "report"])
             .help(
                 "Save the runs as a baseline: .sonagi/baselines/NAME.json (a name with `/` or `.` is a path)",
             ),
@@ -98,7 +100,7 @@ fn question() -> [Arg; 5] {
     ]
 }
 
-fn answers() -> [Arg; 3] {
+fn answers() -> [Arg; 4] {
     [
         Arg::new("fail-on")
             .long("fail-on")
@@ -115,6 +117,9 @@ fn answers() -> [Arg; 3] {
             .action(ArgAction::SetTrue)
             .conflicts_with("json")
             .help("Print it as Markdown, for a pull request"),
+        Arg::new("report").long("report").value_name("FILE").value_parser(value_parser!(PathBuf)).help(
+            "Write it as a page that needs nothing but itself, with a dot for each run, e.g. compare.html",
+        ),
     ]
 }
 
@@ -136,6 +141,11 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
         terminal.print(&sonagi_report::comparison::markdown(&comparison))?;
     } else {
         terminal.print(&sonagi_report::comparison::text(&comparison, terminal.columns, terminal.colour))?;
+    }
+    if let Some(named) = matches.get_one::<PathBuf>("report") {
+        let now = runs::now()?;
+        let written = page::write_several(&page::of_comparison(&comparison, &now), &now, named)?;
+        terminal.say(&format!("report      {}", written.display()));
     }
     Ok(exit(&comparison, matches.get_one::<String>("fail-on").map_or("never", String::as_str)))
 }

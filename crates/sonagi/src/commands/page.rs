@@ -35,7 +35,7 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     let address = matches.get_one::<Listen>("listen").expect("it has a default");
     let (library, subject) = subject(folder)?;
     let stop_requests = signals::listen(*terminal, || {}, || {})?;
-    let server = Server::start(address, &library, subject)?;
+    let server = Server::start(address, "--listen", &library, subject)?;
     if matches.get_flag("open") {
         page::open(&server.url());
     }

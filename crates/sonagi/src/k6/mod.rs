@@ -176,13 +176,13 @@ fn carried_out(
     asked: Asked,
     given: &GivenFlags,
     abort: &Arc<Abort>,
-    (log, folder, service): (&mut TestLog, &mut TestFolder, &mut TestService),
+    (log, folder, service): (&mut TestLog, &mut TestFolder, &mut TestService<'_>),
     stop_requests: &StopRequests,
     terminal: &Terminal,
 ) -> Ended {
     let is_quiet = given.has("quiet");
     let (script, path) = (asked.script.clone(), folder.path().map(Path::to_owned));
-    let mut follow = |event: RunEvent<'_>, service: &mut TestService| match event {
+    let mut follow = |event: RunEvent<'_>, service: &mut TestService<'_>| match event {
         RunEvent::Line(line) => log.line(line),
         RunEvent::Progress(progress) if !is_quiet => log.progress(progress),
         RunEvent::Progress(_) => {}

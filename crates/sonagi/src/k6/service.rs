@@ -28,14 +28,38 @@ pub(super) fn mistakes(said: &Value) -> Vec<String> {
 
 /// The service of a test, if it has one.
 #[derive(Default)]
-pub(super) struct TestService {
-    watched: Option<WatchedService>,
+pub(super) struct TestService<'a> {
+    watched: Option<Watched<'a>>,
     /// The test's summary, once it is over.
     summary: Option<Summary>,
 }
 
-impl TestService {
-    /// Starts the service that the test wants and waits until it is ready. `folder` is the test's run folder.
+/// Whose service it is.
+enum Watched<'a> {
+    /// The test's own.
+    Own(WatchedService),
+    /// That of several tests, which outlives each of them.
+    OfAll(&'a mut WatchedService),
+}
+
+impl Watched<'_> {
+    fn service(&mut self) -> &mut WatchedService {
+        match self {
+            Watched::Own(service) => service,
+            Watched::OfAll(service) => service,
+        }
+    }
+}
+
+impl<'a> TestService<'a> {
+    /// The service of several tests, one of which begins.
+    pub(super) fn of_all(service: &'a mut WatchedService) -> TestService<'a> {
+        service.begin_run();
+        TestService { watched: Some(Watched::OfAll(service)), summary: None }
+    }
+
+    /// Starts the service that the test wants, unless there is one for several tests, and waits until it is ready.
+    /// `folder` is the test's run folder.
     pub(super) fn start(
         &mut self,
         test: Test,
@@ -43,6 +67,9 @@ impl TestService {
         folder: Option<&Path>,
         stop_requests: &StopRequests,
     ) -> Result<Test, Ended> {
+        if let Some(watched) = &mut self.watched {
+            return led(test, watched.service());
+        }
         let Some(wish) = wish(&test, script).map_err(|error| not_run(&error))? else { return Ok(test) };
         let mut watched =
             WatchedService::launch(&wish, &|| stop_requests.to_stop()).map_err(|error| not_run(&error))?;
@@ -50,7 +77,7 @@ impl TestService {
         if let Some(folder) = folder {
             watched.log_in(folder);
         }
-        self.watched = Some(watched);
+        self.watched = Some(Watched::Own(watched));
         Ok(test)
     }
 
@@ -59,7 +86,7 @@ impl TestService {
         match event {
             RunEvent::Second(snapshot) => {
                 if let Some(watched) = &mut self.watched {
-                    watched.second(snapshot);
+                    watched.service().second(snapshot);
                 }
             }
             RunEvent::Ended(summary) if self.watched.is_some() => self.summary = Some((*summary).clone()),
@@ -69,12 +96,20 @@ impl TestService {
 
     /// Ends the service with its test; what went wrong with it, a text each. A test passed only if its service lived.
     pub(super) fn end(&mut self, ended: &mut Ended, stop_requests: &StopRequests) -> Vec<String> {
-        let Some(watched) = self.watched.take() else { return Vec::new() };
-        let (used, troubles) = watched.end(&|| stop_requests.to_stop_at_once());
-        let mut troubles: Vec<String> = troubles.iter().map(bare).collect();
-        if let Some(how) = &used.ended {
-            troubles.insert(0, format!("the service ended during the run: {how}"));
-        }
+        let (used, troubles) = match self.watched.take() {
+            None => return Vec::new(),
+            Some(Watched::Own(service)) => {
+                let (used, troubles) = service.end(&|| stop_requests.to_stop_at_once());
+                let ended = used.ended.iter().map(|how| format!("the service ended during the run: {how}"));
+                let troubles = ended.chain(troubles.iter().map(bare)).collect();
+                (used, troubles)
+            }
+            // Whoever has it says that it ended, once.
+            Some(Watched::OfAll(service)) => {
+                let used = self.summary.as_ref().map(|run| service.used_in_run(run));
+                (used.unwrap_or_default(), Vec::new())
+            }
+        };
         if !troubles.is_empty() && ended.exit == Exit::Passed {
             ended.exit = Exit::Other;
         }
@@ -99,7 +134,7 @@ pub(super) fn wish(test: &Test, script: &Path) -> Result<Option<Wish>, Error> {
 }
 
 /// The test with its connections led through the network in front of its service, if there is one.
-pub(super) fn led(mut test: Test, watched: &WatchedService) -> Result<Test, Ended> {
+fn led(mut test: Test, watched: &WatchedService) -> Result<Test, Ended> {
     if let Some((port, proxy)) = watched.proxy()
         && !test.lead(&HOSTS, port, proxy)
     {

@@ -137,29 +137,6 @@ impl K6Trials {
         troubles.iter().for_each(|trouble| self.terminal.say(&trouble.to_string()));
     }
 
-    /// Carries a test out against the service of all trials, or against one of its own.
-    fn carried_out(
-        &self,
-        test: Test,
-        folder: Option<&Path>,
-        abort: &Arc<Abort>,
-        on: &mut dyn FnMut(RunEvent<'_>),
-    ) -> Ended {
-        let mut own = TestService::default();
-        let test = match &self.service {
-            Some(service) => service::led(test, service),
-            None => own.start(test, &self.path, folder, &self.stop_requests),
-        };
-        let mut ended = match test {
-            Ok(test) => test.run(abort, on),
-            Err(ended) => return ended,
-        };
-        for trouble in own.end(&mut ended, &self.stop_requests) {
-            self.terminal.say(&format!("error: {trouble}"));
-        }
-        ended
-    }
-
     /// The scenario of a trial, as k6's options write it.
     fn scenario(&self, load: u64, seconds: f64) -> Value {
         let Scenario { executor, exec, graceful_stop, env, tags, .. } = &self.scenario;
@@ -344,18 +321,32 @@ impl Trials for K6Trials {
         let script = invocation::script(&self.asked.script, &self.source);
         let terminal = self.terminal;
         let mut summary: Option<Summary> = None;
-        let mut on = |event: RunEvent<'_>| {
+        let mut service = self.service.as_mut().map_or_else(TestService::default, TestService::of_all);
+        let mut on = |event: RunEvent<'_>, service: &mut TestService<'_>| {
             if let RunEvent::Ended(of_run) = &event {
                 summary = Some((*of_run).clone());
             }
+            service.note(&event);
             sinks.each(|sink| pass(sink, &event, Some(&script)), |trouble| runs::warn(&trouble, &terminal));
         };
-        let ended = match load(request, &abort, &mut on) {
-            Ok(test) => self.carried_out(test, path.as_deref(), &abort, &mut on),
+        let loaded = load(request, &abort, &mut |event| on(event, &mut service));
+        let started =
+            loaded.and_then(|test| service.start(test, &self.path, path.as_deref(), &self.stop_requests));
+        let mut ended = match started {
+            Ok(test) => test.run(&abort, &mut |event| on(event, &mut service)),
             Err(ended) => ended,
         };
         drop(sinks);
-        let Some(summary) = summary else {
+        for trouble in service.end(&mut ended, &self.stop_requests) {
+            terminal.say(&format!("error: {trouble}"));
+        }
+        if let (Some(summary), Some(path)) = (service.summary(), &path)
+            && let Err(error) = sonagi_measure::folder::amend(path, summary)
+        {
+            terminal
+                .say(&format!("warning: the run folder: {error}; what the service used is missing in it"));
+        }
+        let Some(summary) = service.summary().cloned().or(summary) else {
             let _ = path.map(std::fs::remove_dir);
             return if abort.asked() { Ok(None) } else { Err(why(&ended, &self.asked.script)) };
         };
@@ -364,6 +355,17 @@ impl Trials for K6Trials {
         let judged = self.asked.until.judge(&figures);
         let (held, evidence) = (judged.held, judged.evidence);
         Ok(Some(TrialRun { summary, held, evidence, figures: figures.measured, folder: path }))
+    }
+
+    fn log_in(&mut self, folder: &Path) {
+        if let Some(service) = &mut self.service {
+            service.log_in(folder);
+        }
+    }
+
+    fn stopper(&self) -> Box<dyn FnOnce() + Send> {
+        let under_way = Arc::clone(&self.under_way);
+        Box::new(move || under_way.lock().unwrap_or_else(PoisonError::into_inner).ask(Reason::Request))
     }
 
     fn is_stopped(&self) -> bool {

@@ -9,6 +9,7 @@ use sonagi_measure::folder::header;
 use sonagi_report::html;
 use sonagi_report::lines::{Line, without_secrets};
 use sonagi_report::{Capacity, Matrix};
+use sonagi_verdict::compare::Comparison;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
@@ -42,6 +43,14 @@ pub(crate) fn of_matrix(matrix: &Matrix, links: Option<&Links>) -> Value {
 /// What the page of a search for a capacity is told; without an end it `goes_on`, or was cut off.
 pub(crate) fn of_capacity(capacity: &Capacity, goes_on: bool, links: Option<&Links>) -> Value {
     several("capacity", capacity.page(goes_on), links)
+}
+
+/// What the page of two sides of runs is told, compared at this time.
+pub(crate) fn of_comparison(comparison: &Comparison, started: &str) -> Value {
+    let mut boot = several("sides", sonagi_report::comparison::page(comparison), None);
+    boot["started"] = json!(started);
+    boot["sonagi"] = json!(env!("CARGO_PKG_VERSION"));
+    boot
 }
 
 fn several(mode: &str, page: Value, links: Option<&Links>) -> Value {

@@ -15,7 +15,7 @@ mod session;
 
 pub(crate) use access::Access;
 pub(crate) use browser::open;
-pub(crate) use file::{id, of_capacity, of_matrix, write, write_several};
+pub(crate) use file::{id, of_capacity, of_comparison, of_matrix, write, write_several};
 pub(crate) use flags::{
     Dashboard, Listen, PageWish, USUAL, address, arguments, arguments_of_search, arguments_of_watch,
     listen_argument,

@@ -47,13 +47,17 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Serves the runs in `library`. A port that is taken makes way for the next free one.
-    pub(crate) fn start(wanted: &Listen, library: &Path, subject: Subject) -> Result<Server, Error> {
+    /// Serves the runs in `library`. A port that is taken makes way for the next free one. `flag` chooses the address.
+    pub(crate) fn start(
+        wanted: &Listen,
+        flag: &str,
+        library: &Path,
+        subject: Subject,
+    ) -> Result<Server, Error> {
         let cannot = |error: io::Error| {
             Error::could_not(format_args!(
-                "cannot serve the page on {}: {error}\nhint: choose another address with {}",
+                "cannot serve the page on {}: {error}\nhint: choose another address with {flag}",
                 wanted.address,
-                if matches!(subject, Subject::Own { .. }) { "--page-listen" } else { "--listen" }
             ))
         };
         let listener = bind(wanted.address).map_err(cannot)?;

@@ -35,7 +35,7 @@ impl Pages {
         let runs = runs.or_else(|| temporary.as_ref().map(|folder| folder.path().to_owned()));
         let library = runs.clone().unwrap_or_default();
         let subject = Subject::Own { is_temporary };
-        let serve = |listen| Server::start(listen, &library, subject.clone());
+        let serve = |listen| Server::start(listen, "--page-listen", &library, subject.clone());
         let server = wish.served.as_ref().map(serve).transpose()?;
         if let Some(server) = &server {
             terminal.say(&format!("page        {}", server.url_with_token()));

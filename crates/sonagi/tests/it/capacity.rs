@@ -188,6 +188,22 @@ fn a_budget_that_is_too_short_leaves_what_is_known() {
 }
 
 #[test]
+fn users_that_stay_longer_than_the_budget_are_stopped_with_it() {
+    let lab = Lab::new();
+    let stays = "- { loop: [{ get: { url: '/{{ size }}' } }], count: 10000, pace: 0.1 }";
+    lab.place.write("size.yml", &SCRIPT.replace("- get: { url: '/{{ size }}' }", stays));
+    let answer = lab.search(&["--vary", "users", "--from", "1", "--to", "2", "--budget", "2s", "--json"]);
+    assert_eq!(answer.code, Some(3), "{answer:?}");
+    let found = answer.json();
+    assert_eq!(found["end"], "budget");
+    let trouble = found["trouble"].as_str().unwrap();
+    let told = "the trial at 1 user was stopped when the budget was used up: its users had stayed ";
+    assert!(trouble.starts_with(told), "{trouble}");
+    // Its users would have stayed for a quarter of an hour.
+    assert!(found["used_s"].as_f64().unwrap() < 60.0, "{}", found["used_s"]);
+}
+
+#[test]
 fn everything_that_is_wrong_is_told_before_the_first_trial() {
     let lab = Lab::new();
     let told = |arguments: &[&str]| {

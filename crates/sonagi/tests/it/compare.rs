@@ -101,7 +101,12 @@ fn a_service_that_delays_every_copy_is_worse_and_a_pipeline_learns_it_by_the_exi
     let better = lab.compare(&["slow", "--fail-on", "worse", "--", "fast"]);
     assert_eq!(better.code, Some(0), "{better:?}");
     assert!(better.out.starts_with("BETTER"), "{}", better.out);
-    assert_eq!(lab.compare(&["fast", "--fail-on", "worse", "--", "slow"]).code, Some(1));
+    let worse = lab.compare(&["fast", "--fail-on", "worse", "--report", "change.html", "--", "slow"]);
+    assert!(worse.code == Some(1) && worse.err.contains("report      change.html"), "{worse:?}");
+    let page = std::fs::read_to_string(lab.place.path().join("change.html")).unwrap();
+    for told in [r#""mode":"sides""#, r#""word":"WORSE""#, r#""name":"delivery.latency_ms.p99""#] {
+        assert!(page.contains(told), "{told}");
+    }
 
     // The same by a baseline in a file, as a pipeline keeps it.
     assert_eq!(lab.compare(&["--save-baseline", "main", "fast"]).code, Some(0));

@@ -2,6 +2,7 @@
 
 mod limits;
 mod scripts;
+mod searches;
 
 use crate::support::{Answer, Place, Running};
 use rustix::process::{Pid, Signal, kill_process};

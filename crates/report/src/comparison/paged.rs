@@ -1,0 +1,41 @@
+//! What the page of a comparison shows: all that the terminal prints, and each run of both sides as a dot.
+
+use super::{all, cells, headline, sentences, tone, word};
+use crate::page::Tone;
+use serde_json::{Value, json};
+use sonagi_verdict::compare::{Compared, Comparison};
+
+/// The comparison for the page, figures and words as [`super::text`] prints them.
+pub fn page(comparison: &Comparison) -> Value {
+    let mood = match tone(comparison.verdict) {
+        Tone::Good => "good",
+        Tone::Bad => "bad",
+        _ => "doubtful",
+    };
+    let sides = comparison.sides.each_ref().map(|(label, runs)| json!({ "label": label, "runs": runs }));
+    let remark = |(label, sentence): (&str, String)| json!({ "label": label, "sentence": sentence });
+    json!({
+        "mood": mood,
+        "verdict": comparison.verdict,
+        "word": word(comparison),
+        "headline": headline(comparison),
+        "sides": sides,
+        "remarks": sentences(comparison).into_iter().map(remark).collect::<Vec<_>>(),
+        "rows": all(comparison).map(row).collect::<Vec<_>>(),
+    })
+}
+
+/// A figure; the first one decides.
+fn row(compared: &Compared) -> Value {
+    let [a, b, change, interval, word] = cells(compared);
+    json!({
+        "name": compared.figure.name,
+        "runs": compared.runs,
+        "means": compared.means,
+        "shown": [a, b],
+        "change": change,
+        "interval": interval,
+        "judgement": compared.judgement,
+        "word": word,
+    })
+}
