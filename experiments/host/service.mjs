@@ -7,6 +7,7 @@
 //   E…            everything after the first byte comes back
 //   D<bytes>\n    so many bytes come
 //   U<bytes>\n    so many bytes are taken, then one comes
+//   B             after ten bytes "bye" comes and the end, and soon nobody is there any more
 //
 // | kind | besides |
 // | --- | --- |
@@ -66,6 +67,7 @@ function accepted(socket) {
     if (letter === 'E') return echo(socket, rest);
     if (letter === 'D') return send(socket, parseInt(rest, 10));
     if (letter === 'U') return take(socket, rest);
+    if (letter === 'B') return leave(socket, rest);
     answer(socket, first);
   });
 }
@@ -97,6 +99,16 @@ function take(socket, rest) {
   };
   socket.on('data', ({ length }) => count(length));
   count(0);
+}
+
+function leave(socket, rest) {
+  let came = rest.length;
+  socket.on('data', ({ length }) => {
+    came += length;
+    if (came < 10 || socket.writableEnded) return;
+    socket.end('bye');
+    setTimeout(() => socket.destroy(), 20);
+  });
 }
 
 /** The simplest answer there is; the connection is closed behind it. */

@@ -1,7 +1,7 @@
 // The network between: latency and bandwidth as asked, and very many connections. The client is this process and not
 // the run's load, so that the same client measures with the proxy and without it.
 import { readFileSync } from 'node:fs';
-import { Echoes, carried, openings, quantile } from '../lib/client.mjs';
+import { Echoes, carried, farewell, openings, quantile } from '../lib/client.mjs';
 import { launched } from '../lib/launched.mjs';
 
 /** A message is late by what was asked plus a fraction of a millisecond. */
@@ -23,7 +23,7 @@ export async function latency(started) {
       const load = { connections, rounds: connections === 1 ? 400 : 30, a_second: connections === 1 ? 100 : 1_000 };
       rows.push(...(await added(run, load, asked, `${asked} ms, ${connections} connections`)));
     }
-    rows.push(await opening(run, asked));
+    rows.push(await opening(run, asked), await last(run, asked));
     await run.end('SIGINT');
   }
   return rows;
@@ -35,6 +35,13 @@ async function opening(run, asked) {
   const more = quantile(late, 0.5) - quantile(direct, 0.5);
   const what = `latency ${asked} ms: opening a connection, p50`;
   return { what, asked: '+0 ms', got: `+${ms(more)}`, isHeld: Math.abs(more) <= NEAR_MS };
+}
+
+/** What a service says last arrives, however late, although its client goes on speaking. */
+async function last(run, asked) {
+  const [direct, late] = [await farewell(run.port), await farewell(run.address)];
+  const what = `latency ${asked} ms: a service's last word to a client that goes on speaking`;
+  return { what, asked: `"bye", as without a network (${direct})`, got: late, isHeld: late === 'bye' };
 }
 
 /** How much longer bytes take through the proxy than without it. */

@@ -121,5 +121,20 @@ async function given(socket, bytes) {
   await once(socket, 'data', { signal: AbortSignal.timeout(OVERDUE_MS) });
 }
 
+/** Sends byte after byte to a service that takes its leave after ten: what came, or how the connection ended. */
+export async function farewell(port) {
+  const { socket } = await opened(port);
+  let came = '';
+  socket.on('data', (bytes) => (came += bytes));
+  const failed = once(socket, 'error').then(([error]) => error.code);
+  socket.write('B');
+  for (let byte = 0; byte < 200 && !socket.destroyed; byte += 1) {
+    socket.write('x');
+    await delay(3);
+  }
+  socket.destroy();
+  return came || Promise.race([failed, delay(100, 'nothing')]);
+}
+
 /** The value below which this share of sorted ones lies. */
 export const quantile = (sorted, share) => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)];
