@@ -9,6 +9,7 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { ROOT } from '../../bench/lib/cache.mjs';
+import { machine } from '../../bench/lib/machine.mjs';
 import { SONAGI, finish } from '../../interop/support/process.mjs';
 import { endAllWhenInterrupted } from '../bottlenecks/lib/started.mjs';
 import { KINDS } from './lib/kinds.mjs';
@@ -39,10 +40,13 @@ for (const [name, kind] of Object.entries(KINDS).filter(([name]) => !ONLY || ONL
 for (let number = 1; number <= Number(PAIRS); number += 1) {
   for (const { kind, pairs } of results) pairs.push(await once(kind, number));
 }
-console.log(`\n${markdown(results, { runs })}`);
+const { cpu, cores, kernel, node } = machine();
+const where = `${version}; ${cpu}, ${cores} cores, Linux ${kernel}, Node ${node}.`;
+const text = `${markdown(results, { runs })}\n\n${where}`;
+console.log(`\n${text}`);
 if (WRITE) {
   const [before, , after] = readFileSync(README, 'utf8').split(/(?<=<!-- table -->\n)|(?=<!-- end -->)/);
-  writeFileSync(README, `${before}\n${markdown(results, { runs })}\n\n${after}`);
+  writeFileSync(README, `${before}\n${text}\n\n${after}`);
 }
 process.exitCode = judged(results).every(({ isMet }) => isMet) ? 0 : 1;
 

@@ -8,26 +8,24 @@ const CREDITS = 0.05;
 /** The credits last so long at full speed: what is used beyond what comes in. */
 const LASTS_S = (CREDITS * 60) / (1 - EARNED);
 
-export async function cpu(started) {
-  const rows = [];
+export async function* cpu(started) {
   if (availableParallelism() > 1) {
     const free = await burned(started, {}, 4);
     const cores = free.share(1, 4);
     // Without it the others would show what the burner can do and not what it may.
     const what = 'CPU without limits: what the burner can use';
-    rows.push({ what, asked: 'over 1.5 cores', got: in_cores(cores), isHeld: cores > 1.5 });
+    yield { what, asked: 'over 1.5 cores', got: in_cores(cores), isHeld: cores > 1.5 };
   }
   const micro = await burned(started, { host: 't2.micro', limits: { credits: CREDITS } }, 14);
-  rows.push(share(`t2.micro, ${CREDITS * 60} core seconds of credits: while they last`, micro.share(0.5, 2.5), 1));
+  yield share(`t2.micro, ${CREDITS * 60} core seconds of credits: while they last`, micro.share(0.5, 2.5), 1);
   const over = micro.falls(0.5);
   const isHeld = Math.abs(over - LASTS_S) < 0.3;
-  rows.push({ what: 't2.micro: they last', asked: `${LASTS_S.toFixed(1)} s`, got: `${over.toFixed(1)} s`, isHeld });
-  rows.push(share('t2.micro: behind them, from 5 to 13 s', micro.share(5, 13), EARNED));
+  yield { what: 't2.micro: they last', asked: `${LASTS_S.toFixed(1)} s`, got: `${over.toFixed(1)} s`, isHeld };
+  yield share('t2.micro: behind them, from 5 to 13 s', micro.share(5, 13), EARNED);
   const none = await burned(started, { host: 't2.micro', limits: { credits: 0 } }, 9);
-  rows.push(share('t2.micro, no credits: from 2 to 8 s', none.share(2, 8), EARNED));
+  yield share('t2.micro, no credits: from 2 to 8 s', none.share(2, 8), EARNED);
   const half = await burned(started, { limits: { cpu: 0.5 } }, 5);
-  rows.push(share('cpu: 0.5', half.share(1, 4.5), 0.5));
-  return rows;
+  yield share('cpu: 0.5', half.share(1, 4.5), 0.5);
 }
 
 const in_cores = (cores) => `${cores.toFixed(3)} cores`;

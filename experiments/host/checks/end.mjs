@@ -9,7 +9,7 @@ import { launched } from '../lib/launched.mjs';
 const GONE_MS = 6_000;
 const LIMITS = { cpu: 0.5, memory: '500 MB', network: { latency: '5ms' } };
 
-export async function killed(started) {
+export async function* killed(started) {
   const run = await launched(started, { kind: 'tree', launch: { limits: LIMITS }, seconds: 60 });
   const below = descendants(run.pid);
   const groups = [...new Set(below.flatMap(({ pid }) => groupsOf(pid)))];
@@ -28,13 +28,11 @@ export async function killed(started) {
     left = await count();
   } while (left.processes + left.groups + left.ports > 0 && performance.now() - began < GONE_MS);
   const after = `after ${((performance.now() - began) / 1e3).toFixed(1)} s`;
-  return Object.entries(left).map(([what, some]) => ({
-    what: `kill -9: ${what} left of ${before[what]}`,
-    asked: '0',
-    got: `${some} ${after}`,
+  for (const [what, some] of Object.entries(left)) {
     // Without any before, none left would say nothing.
-    isHeld: some === 0 && before[what] > 0,
-  }));
+    const isHeld = some === 0 && before[what] > 0;
+    yield { what: `kill -9: ${what} left of ${before[what]}`, asked: '0', got: `${some} ${after}`, isHeld };
+  }
 }
 
 /** `{ parent, started }` of a process; undefined: there is none. */

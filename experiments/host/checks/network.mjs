@@ -12,21 +12,20 @@ const MANY = 10_000;
 const OTHERS = 100;
 const MBIT = 1e6;
 
-const ms = (value) => `${value.toFixed(2)} ms`;
+const plus = (ms) => `${ms < 0 ? '' : '+'}${ms.toFixed(2)} ms`;
 const behind = (network) => ({ limits: { network } });
 
-export async function latency(started) {
-  const rows = [];
+export async function* latency(started) {
   for (const asked of [0, 20, 100]) {
     const run = await launched(started, { kind: 'line', launch: behind({ latency: `${asked}ms` }), seconds: 40 });
     for (const connections of [1, 100]) {
       const load = { connections, rounds: connections === 1 ? 400 : 30, a_second: connections === 1 ? 100 : 1_000 };
-      rows.push(...(await added(run, load, asked, `${asked} ms, ${connections} connections`)));
+      yield* added(run, load, asked, `${asked} ms, ${connections} connections`);
     }
-    rows.push(await opening(run, asked), await last(run, asked));
+    yield await opening(run, asked);
+    yield await last(run, asked);
     await run.end('SIGINT');
   }
-  return rows;
 }
 
 /** A connection is opened without the latency: the proxy is near. */
@@ -34,7 +33,7 @@ async function opening(run, asked) {
   const [direct, late] = [await openings(run.port, 100), await openings(run.address, 100)];
   const more = quantile(late, 0.5) - quantile(direct, 0.5);
   const what = `latency ${asked} ms: opening a connection, p50`;
-  return { what, asked: '+0 ms', got: `+${ms(more)}`, isHeld: Math.abs(more) <= NEAR_MS };
+  return { what, asked: '+0 ms', got: plus(more), isHeld: Math.abs(more) <= NEAR_MS };
 }
 
 /** What a service says last arrives, however late, although its client goes on speaking. */
@@ -45,7 +44,7 @@ async function last(run, asked) {
 }
 
 /** How much longer bytes take through the proxy than without it. */
-async function added(run, load, asked, name) {
+async function* added(run, load, asked, name) {
   const direct = await times(run.port, load);
   const late = await times(run.address, load);
   const missing = direct.missing + late.missing;
@@ -53,15 +52,13 @@ async function added(run, load, asked, name) {
   const row = (what, got) => ({
     what: `latency ${name}: ${what}`,
     asked: `+${asked} ms`,
-    got: `+${ms(got)}`,
+    got: plus(got),
     isHeld: isWhole && Math.abs(got - asked) <= NEAR_MS,
   });
   const more = (share) => quantile(late.ms, share) - quantile(direct.ms, share);
-  return [
-    row('p50', more(0.5)),
-    row('p99', more(0.99)),
-    { what: `latency ${name}: messages not back`, asked: '0', got: `${missing}`, isHeld: isWhole },
-  ];
+  yield row('p50', more(0.5));
+  yield row('p99', more(0.99));
+  yield { what: `latency ${name}: messages not back`, asked: '0', got: `${missing}`, isHeld: isWhole };
 }
 
 async function times(port, { connections, rounds, a_second }) {
@@ -76,8 +73,7 @@ async function times(port, { connections, rounds, a_second }) {
   }
 }
 
-export async function bandwidth(started) {
-  const rows = [];
+export async function* bandwidth(started) {
   for (const [mbit, network] of [[5, {}], [60, {}], [60, { latency: '20ms' }], [200, { latency: '20ms' }]]) {
     const launch = behind({ bandwidth: `${mbit}mbit`, ...network });
     const run = await launched(started, { kind: 'line', launch, seconds: 60 });
@@ -86,13 +82,12 @@ export async function bandwidth(started) {
     const bytes = (mbit * MBIT * 2) / 8;
     for (const [way, connections] of [['down', 1], ['up', 1], ['down', 10]]) {
       const got = (await carried(run.address, way, bytes, connections)) / MBIT;
-      rows.push(rate(`${name}: ${way}, ${connections} connections`, mbit, got));
+      yield rate(`${name}: ${way}, ${connections} connections`, mbit, got);
     }
     const both = await Promise.all(['down', 'up'].map((way) => carried(run.address, way, bytes)));
-    rows.push(rate(`${name}: both ways at a time, the slower one`, mbit, Math.min(...both) / MBIT));
+    yield rate(`${name}: both ways at a time, the slower one`, mbit, Math.min(...both) / MBIT);
     await run.end('SIGINT');
   }
-  return rows;
 }
 
 function rate(what, asked, got) {
@@ -101,7 +96,7 @@ function rate(what, asked, got) {
 }
 
 /** Ten thousand connections, or as many as the proxy may have files for: it needs two for each. */
-export async function connections(started) {
+export async function* connections(started) {
   const asked = 20;
   const run = await launched(started, { kind: 'line', launch: behind({ latency: `${asked}ms` }), seconds: 90 });
   const most = Math.min(MANY, Math.floor((files(run.pid) - OTHERS) / 2), files('self') - OTHERS);
@@ -111,23 +106,17 @@ export async function connections(started) {
   await run.end('SIGINT');
   const more = (share) => quantile(late.ms, share) - quantile(direct.ms, share);
   const name = `${most} connections, latency ${asked} ms`;
-  return [
-    {
-      what: 'connections through the proxy',
-      asked: `${most}${why}`,
-      got: `${most - late.refused}, opened in ${late.took_s.toFixed(1)} s (without it ${direct.took_s.toFixed(1)} s)`,
-      isHeld: late.refused === 0,
-    },
-    { what: `${name}: messages not back`, asked: '0', got: `${late.missing}`, isHeld: late.missing === 0 },
-    {
-      what: `${name}: p50`,
-      asked: `+${asked} ms`,
-      got: `+${ms(more(0.5))}`,
-      isHeld: Math.abs(more(0.5) - asked) <= NEAR_MS,
-    },
-    // Nothing is promised of the slowest of so many beside what the machine itself does to them.
-    { what: `${name}: p99`, asked: `+${asked} ms`, got: `+${ms(more(0.99))}` },
-  ];
+  yield {
+    what: 'connections through the proxy',
+    asked: `${most}${why}`,
+    got: `${most - late.refused}, opened in ${late.took_s.toFixed(1)} s (without it ${direct.took_s.toFixed(1)} s)`,
+    isHeld: late.refused === 0,
+  };
+  yield { what: `${name}: messages not back`, asked: '0', got: `${late.missing}`, isHeld: late.missing === 0 };
+  const isHeld = Math.abs(more(0.5) - asked) <= NEAR_MS;
+  yield { what: `${name}: p50`, asked: `+${asked} ms`, got: plus(more(0.5)), isHeld };
+  // Nothing is promised of the slowest of so many beside what the machine itself does to them.
+  yield { what: `${name}: p99`, asked: `+${asked} ms`, got: plus(more(0.99)) };
 }
 
 /** So many connections, all open at the same time; each has two messages, of which the second is measured. */
