@@ -1,0 +1,137 @@
+// The network between: latency and bandwidth as asked, and very many connections. The client is this process and not
+// the run's load, so that the same client measures with the proxy and without it.
+import { readFileSync } from 'node:fs';
+import { Echoes, carried, farewell, openings, quantile } from '../lib/client.mjs';
+import { launched } from '../lib/launched.mjs';
+
+/** A message is late by what was asked plus a fraction of a millisecond. */
+const NEAR_MS = 1;
+const NEAR_SHARE = 0.05;
+const MANY = 10_000;
+/** Files that a process has open beside its connections. */
+const OTHERS = 100;
+const MBIT = 1e6;
+
+const plus = (ms) => `${ms < 0 ? '' : '+'}${ms.toFixed(2)} ms`;
+const behind = (network) => ({ limits: { network } });
+
+export async function* latency(started) {
+  for (const asked of [0, 20, 100]) {
+    const run = await launched(started, { kind: 'line', launch: behind({ latency: `${asked}ms` }), seconds: 40 });
+    for (const connections of [1, 100]) {
+      const load = { connections, rounds: connections === 1 ? 400 : 30, a_second: connections === 1 ? 100 : 1_000 };
+      yield* added(run, load, asked, `${asked} ms, ${connections} connections`);
+    }
+    yield await opening(run, asked);
+    yield await last(run, asked);
+    await run.end('SIGINT');
+  }
+}
+
+/** A connection is opened without the latency: the proxy is near. */
+async function opening(run, asked) {
+  const [direct, late] = [await openings(run.port, 100), await openings(run.address, 100)];
+  const more = quantile(late, 0.5) - quantile(direct, 0.5);
+  const what = `latency ${asked} ms: opening a connection, p50`;
+  return { what, asked: '+0 ms', got: plus(more), isHeld: Math.abs(more) <= NEAR_MS };
+}
+
+/** What a service says last arrives, however late, although its client goes on speaking. */
+async function last(run, asked) {
+  const [direct, late] = [await farewell(run.port), await farewell(run.address)];
+  const what = `latency ${asked} ms: a service's last word to a client that goes on speaking`;
+  return { what, asked: `"bye", as without a network (${direct})`, got: late, isHeld: late === 'bye' };
+}
+
+/** How much longer bytes take through the proxy than without it. */
+async function* added(run, load, asked, name) {
+  const direct = await times(run.port, load);
+  const late = await times(run.address, load);
+  const missing = direct.missing + late.missing;
+  const isWhole = missing === 0;
+  const row = (what, got) => ({
+    what: `latency ${name}: ${what}`,
+    asked: `+${asked} ms`,
+    got: plus(got),
+    isHeld: isWhole && Math.abs(got - asked) <= NEAR_MS,
+  });
+  const more = (share) => quantile(late.ms, share) - quantile(direct.ms, share);
+  yield row('p50', more(0.5));
+  yield row('p99', more(0.99));
+  yield { what: `latency ${name}: messages not back`, asked: '0', got: `${missing}`, isHeld: isWhole };
+}
+
+async function times(port, { connections, rounds, a_second }) {
+  const echoes = await Echoes.to(port, connections);
+  try {
+    // Both sides' code is warm before it is measured.
+    await echoes.ping(Math.ceil(rounds / 10), a_second);
+    const { ms, missing } = await echoes.ping(rounds, a_second);
+    return { ms, missing: missing + echoes.refused * rounds };
+  } finally {
+    echoes.close();
+  }
+}
+
+export async function* bandwidth(started) {
+  for (const [mbit, network] of [[5, {}], [60, {}], [60, { latency: '20ms' }], [200, { latency: '20ms' }]]) {
+    const launch = behind({ bandwidth: `${mbit}mbit`, ...network });
+    const run = await launched(started, { kind: 'line', launch, seconds: 60 });
+    const name = `bandwidth ${mbit}mbit${network.latency ? ` with ${network.latency}` : ''}`;
+    // Two seconds of it.
+    const bytes = (mbit * MBIT * 2) / 8;
+    for (const [way, connections] of [['down', 1], ['up', 1], ['down', 10]]) {
+      const got = (await carried(run.address, way, bytes, connections)) / MBIT;
+      yield rate(`${name}: ${way}, ${connections} connections`, mbit, got);
+    }
+    const both = await Promise.all(['down', 'up'].map((way) => carried(run.address, way, bytes)));
+    yield rate(`${name}: both ways at a time, the slower one`, mbit, Math.min(...both) / MBIT);
+    await run.end('SIGINT');
+  }
+}
+
+function rate(what, asked, got) {
+  const isHeld = Math.abs(got - asked) <= NEAR_SHARE * asked;
+  return { what, asked: `${asked} Mbit/s`, got: `${got.toFixed(1)} Mbit/s`, isHeld };
+}
+
+/** Ten thousand connections, or as many as the proxy may have files for: it needs two for each. */
+export async function* connections(started) {
+  const asked = 20;
+  const run = await launched(started, { kind: 'line', launch: behind({ latency: `${asked}ms` }), seconds: 90 });
+  const most = Math.min(MANY, Math.floor((files(run.pid) - OTHERS) / 2), files('self') - OTHERS);
+  const why = most < MANY ? ` (${MANY} need more than the ${files(run.pid)} files a process may have here)` : '';
+  const direct = await crowd(run.port, most);
+  const late = await crowd(run.address, most);
+  await run.end('SIGINT');
+  const more = (share) => quantile(late.ms, share) - quantile(direct.ms, share);
+  const name = `${most} connections, latency ${asked} ms`;
+  yield {
+    what: 'connections through the proxy',
+    asked: `${most}${why}`,
+    got: `${most - late.refused}, opened in ${late.took_s.toFixed(1)} s (without it ${direct.took_s.toFixed(1)} s)`,
+    isHeld: late.refused === 0,
+  };
+  yield { what: `${name}: messages not back`, asked: '0', got: `${late.missing}`, isHeld: late.missing === 0 };
+  const isHeld = Math.abs(more(0.5) - asked) <= NEAR_MS;
+  yield { what: `${name}: p50`, asked: `+${asked} ms`, got: plus(more(0.5)), isHeld };
+  // Nothing is promised of the slowest of so many beside what the machine itself does to them.
+  yield { what: `${name}: p99`, asked: `+${asked} ms`, got: plus(more(0.99)) };
+}
+
+/** So many connections, all open at the same time; each has two messages, of which the second is measured. */
+async function crowd(port, count) {
+  const began = performance.now();
+  const echoes = await Echoes.to(port, count);
+  const took_s = (performance.now() - began) / 1e3;
+  try {
+    const first = await echoes.ping(1, 2_000);
+    const second = await echoes.ping(1, 2_000);
+    return { took_s, refused: echoes.refused, missing: first.missing + second.missing, ms: second.ms };
+  } finally {
+    echoes.close();
+  }
+}
+
+/** How many files a process may have open. */
+const files = (pid) => Number(readFileSync(`/proc/${pid}/limits`, 'utf8').match(/^Max open files\s+(\d+)/m)[1]);
