@@ -1,5 +1,6 @@
-// The reference service in the place of `service.mjs`: its logins and lists, from PostgreSQL through a pool of DB_POOL connections. It brings its own
-// database as well. What takes 50 ms here is the way to that and back, as it is to one of another machine: its lists themselves take a millisecond.
+// The reference service in the place of `service.mjs`: its logins and lists, from PostgreSQL through a pool of DB_POOL
+// connections. It brings its own database as well. What takes 50 ms here is the way to that and back, as to one far
+// away; its lists themselves are quick.
 import { SONAGI } from '../../interop/support/process.mjs';
 import { Started, endAllWhenInterrupted } from '../bottlenecks/lib/started.mjs';
 import { postgres } from '../bottlenecks/services/postgres.mjs';
@@ -21,7 +22,8 @@ database.port = await relay(started, { to: Number(database.port), delayMs: ONE_W
 const { PORT, DB_POOL } = process.env;
 const store = ['--store', database.href, '--pool', DB_POOL];
 const users = ['--seed-users', 2000, '--account', ACCOUNT, '--login-rate', LOGINS_A_SECOND];
-const service = started.spawn([SONAGI, 'serve', '--listen', `127.0.0.1:${PORT}`, ...store, ...users], { quietly: false });
+const argv = [SONAGI, 'serve', '--listen', `127.0.0.1:${PORT}`, ...store, ...users];
+const service = started.spawn(argv, { quietly: false });
 const code = await service.ended;
 console.error(`sonagi serve ended with ${code}: ${service.output()}`);
 await started.end();

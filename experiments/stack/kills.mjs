@@ -1,7 +1,9 @@
-// Kills a part of the stack under load, and asks the ledger of each transport whether anything acknowledged was lost or came twice (README.md).
+// Kills a part of the stack under load, and asks the ledger of each transport whether anything acknowledged was lost
+// or came twice (README.md).
 //
 //   node experiments/stack/kills.mjs                       every kind of kill ten times; about twenty minutes
-//   ONLY=drain,redis ROUNDS=2 KEEP=folder WRITE=1          choose; keep run folders; write the table into docs/service.md
+//   ONLY=drain,redis ROUNDS=2                              choose
+//   KEEP=folder WRITE=1                                    keep run folders; write the table into docs/service.md
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -19,7 +21,7 @@ const LISTENERS = 12;
 const TALKERS = 6;
 /** Of each user in turn: more rows than come, as in sequence they would begin again. */
 const ROLES = ['role', ...Array(LISTENERS).fill('listens'), ...Array(TALKERS * 20).fill('talks')];
-/** The kill comes so long after the load began (ms): talk goes on for seven seconds behind the latest, and for three behind any restart. */
+/** The kill comes so long after the load began (ms): people go on coming for seven seconds behind the latest. */
 const KILL_FROM_MS = 4_000;
 const KILL_WITHIN_MS = 2_000;
 /** A run that takes longer hangs (ms). */
@@ -86,8 +88,9 @@ async function once(kind, round) {
 
 function load(kind, round, transport, folder) {
   const kept = KEEP ? ['--runs', join(KEEP, `${kind.name}-${round}`)] : ['--no-folder'];
-  const flags = ['--matrix', `transport=${transport}`, '--payload', join(folder, 'people.csv'), '--shards', 1, '--no-watch', '--quiet'];
-  const argv = [SONAGI, 'run', SCRIPT, '--target', stack.url, ...flags, '--output', join(folder, `${transport}.json`), ...kept];
+  const who = ['--matrix', `transport=${transport}`, '--payload', join(folder, 'people.csv'), '--shards', 1];
+  const told = ['--no-watch', '--quiet', '--output', join(folder, `${transport}.json`), ...kept];
+  const argv = [SONAGI, 'run', SCRIPT, '--target', stack.url, ...who, ...told];
   const env = { LISTENERS, TALKERS, ROOMS: `${kind.name}-${round}` };
   return stack.processes.start(`load-${kind.name}-${round}-${transport}`, argv, { asRoot: true, env });
 }

@@ -1,7 +1,9 @@
-// How many people may talk in one room, once a second each, through nginx and three instances? `sonagi capacity` over room.yml (README.md).
+// How many people may talk in one room, once a second each, through nginx and three instances? `sonagi capacity` over
+// room.yml (README.md).
 //
 //   node experiments/stack/room.mjs                        a search from 100 people on: about ten minutes
-//   FROM=20 TO=100 WIDTH=20% BUDGET=2m KEEP=folder WRITE=1    another range; keep the trials; write the curve into README.md
+//   FROM=20 TO=100 WIDTH=20% BUDGET=2m                     another range
+//   KEEP=folder WRITE=1                                    keep the trials; write the curve into README.md
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SONAGI } from '../../interop/support/process.mjs';
@@ -30,7 +32,8 @@ stack = await Stack.start();
 try {
   const range = ['--vary', 'people', '--from', FROM, '--to', TO, '--width', WIDTH, '--budget', BUDGET];
   const runs = KEEP ?? join(stack.folder, 'runs');
-  const argv = [SONAGI, 'capacity', SCRIPT, '--until', UNTIL, ...range, '--target', stack.url, '--runs', runs, '--quiet', '--json'];
+  const told = ['--runs', runs, '--quiet', '--json'];
+  const argv = [SONAGI, 'capacity', SCRIPT, '--target', stack.url, '--until', UNTIL, ...range, ...told];
   const search = stack.processes.start('capacity', argv, { asRoot: true });
   const overdue = setTimeout(() => search.signal('SIGKILL'), Number.parseInt(BUDGET) * 60_000 + OVERDUE_MS);
   const code = await search.ended;

@@ -1,4 +1,4 @@
-// The kinds of kills, and what a run during which one happened came to. Looking and judging are pure: figures in, verdicts out.
+// The kinds of kills, and what a run during which one happened came to. Judging is pure: figures in, verdicts out.
 import { setTimeout as delay } from 'node:timers/promises';
 import { metricsOf } from '../../../bench/lib/metrics.mjs';
 
@@ -11,32 +11,36 @@ const LOOKED_AT = {
   busUp: 'chat_bus_up',
   filled: 'chat_bus_filled_total',
 };
-/** Between two looks at an instance before its kill: who polls ten times a second is seen in it (ms). */
+/** Between two looks at an instance before its kill: who polls ten times a second is seen (ms). */
 const BETWEEN_LOOKS_MS = 500;
 /** How long a store or bus stays away before it is started again (ms). */
 const AWAY_MS = 1_500;
-/** A killed PostgreSQL is not started before its own processes have noticed: so often, with such pauses, it is tried (ms). */
+/** A killed PostgreSQL starts only once its own processes have noticed: it is tried so often, with such pauses (ms). */
 const STARTS = 20;
 const BETWEEN_STARTS_MS = 250;
 /** How long instances may take to say that the bus is gone (ms). */
 const NOTICED_MS = 3_000;
 
+const anInstance = (round, instances) => `instance-${(round % instances) + 1}`;
+const asked = { signal: 'SIGTERM', ends: 0 };
+const shot = { signal: 'SIGKILL', ends: 'SIGKILL' };
+const instance = { part: anInstance, act: withoutInstance, missed: missedInstance };
+const redis = { part: () => 'redis', act: withoutRedis, missed: missedRedis };
+const postgres = { part: () => 'postgres', act: withoutPostgres, missed: missedPostgres };
+
 /**
- * `part(round, instances)`: what is killed, by its name in the stack; `signal`; `ends`: how its process must end; `act(stack, part, signal)`: kills it, starts
- * it again, and says what there was to see; `missed(transport, figures, seen)`: why that was beside what went on, or undefined.
+ * `part(round, instances)`: what is killed, by its name in the stack; `signal`; `ends`: how its process must end;
+ * `act(stack, part, signal)`: kills it, starts it again, and says what there was to see; `missed(transport, figures,
+ * seen)`: why that was beside what went on, or undefined.
  */
 export const KINDS = [
-  { name: 'drain', says: 'an instance drains (SIGTERM)', signal: 'SIGTERM', ends: 0, ...ofAnInstance() },
-  { name: 'instance', says: 'an instance, SIGKILL', signal: 'SIGKILL', ends: 'SIGKILL', ...ofAnInstance() },
-  { name: 'redis', says: 'Redis, SIGKILL', signal: 'SIGKILL', ends: 'SIGKILL', part: () => 'redis', act: withoutRedis, missed: missedRedis },
-  { name: 'postgres', says: 'PostgreSQL, SIGKILL', signal: 'SIGKILL', ends: 'SIGKILL', part: () => 'postgres', act: withoutPostgres, missed: missedPostgres },
+  { name: 'drain', says: 'an instance drains (SIGTERM)', ...asked, ...instance },
+  { name: 'instance', says: 'an instance, SIGKILL', ...shot, ...instance },
+  { name: 'redis', says: 'Redis, SIGKILL', ...shot, ...redis },
+  { name: 'postgres', says: 'PostgreSQL, SIGKILL', ...shot, ...postgres },
 ];
 
-function ofAnInstance() {
-  return { part: (round, instances) => `instance-${(round % instances) + 1}`, act: withoutInstance, missed: missedInstance };
-}
-
-/** Kills the part once and starts it again: `{ part, pids: [before, after], ended, down_ms }`, and what the kind has seen. */
+/** Kills the part and starts it again: `{ part, pids: [before, after], ended, down_ms }`, and what there was to see. */
 export async function killed(stack, kind, round) {
   const part = kind.part(round, stack.instances.length);
   const before = stack.addresses.pids[part];
@@ -91,7 +95,7 @@ async function look(url) {
   return metricsOf(await answer.text(), LOOKED_AT);
 }
 
-/** Polls are never lost through nginx, which takes a dead instance's to the next: there the instance must have had some. */
+/** Polls are not lost: nginx takes a dead instance's to the next. There the instance must have had some. */
 function missedInstance(transport, { connectionsLost, reconnects, replayed }, { longPolls, emptyPolls }) {
   if (transport === 'poll') return emptyPolls > 0 ? undefined : 'the instance was not polled right before';
   if (transport === 'longpoll') return longPolls > 0 ? undefined : 'the instance held no long poll';
@@ -111,7 +115,8 @@ function missedPostgres(transport, { refused, slowestSend_ms }) {
 
 /** The figures of a transport's run, from its summary. */
 export function figuresOf({ delivery, traffic, operations, complete, interrupted, users }) {
-  const [say, stayed] = ['say', 'stayed'].map((name) => operations.find((one) => one.name === name) ?? { count: 0, failed: 0 });
+  const of = (name) => operations.find((one) => one.name === name) ?? { count: 0, failed: 0 };
+  const [say, stayed] = [of('say'), of('stayed')];
   return {
     isWhole: complete && !interrupted,
     acknowledged: say.count - say.failed,
@@ -125,15 +130,16 @@ export function figuresOf({ delivery, traffic, operations, complete, interrupted
   };
 }
 
-const JUDGED = ['owed', 'replayed', 'lost', 'duplicate', 'reordered', 'leaked', 'unknown'];
+const BREACHES = ['lost', 'duplicate', 'reordered', 'leaked'];
+const JUDGED = ['owed', 'replayed', 'unknown', ...BREACHES];
 
 /**
- * `{ verdict, why }` of a transport's run: `failed` when the service broke its word, `void` when the run could not have shown it, else
- * `passed`. `seen` is what `killed` gave, or undefined when it failed.
+ * `{ verdict, why }` of a transport's run: `failed` when the service broke its word, `void` when the run could not have
+ * shown it, else `passed`. `seen` is what `killed` gave, or undefined when it failed.
  */
 export function judged(kind, transport, figures, seen, listeners) {
   if (!seen) return { verdict: 'void', why: 'the part was not killed and started again' };
-  const broken = ['lost', 'duplicate', 'reordered', 'leaked'].filter((name) => figures[name] > 0).map((name) => `${figures[name]} ${name}`);
+  const broken = BREACHES.filter((name) => figures[name] > 0).map((name) => `${figures[name]} ${name}`);
   if (figures.stayed < listeners) broken.push(`${listeners - figures.stayed} of ${listeners} who listened did not stay`);
   if (seen.ended !== kind.ends) broken.push(`${seen.part} ended with ${seen.ended}, not ${kind.ends}`);
   if (broken.length > 0) return { verdict: 'failed', why: broken.join(', ') };

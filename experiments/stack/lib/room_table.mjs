@@ -19,7 +19,8 @@ function row(size, trials) {
   const doubtful = trials.filter(({ outcome }) => outcome === 'unreliable').length;
   const beside = doubtful > 0 ? `, ${doubtful} limited by the generator` : '';
   const share = delivered === 1 ? '100 %' : `${Math.min(99.99, delivered * 100).toFixed(2)} %`;
-  return [number(size), number(size * size), share, ms(worst.p50_ms), ms(worst.p99_ms), `${held} of ${trials.length}${beside}`];
+  const latencies = [ms(worst.p50_ms), ms(worst.p99_ms)];
+  return [number(size), number(size * size), share, ...latencies, `${held} of ${trials.length}${beside}`];
 }
 
 function answer({ lower, upper }, limitedBy) {

@@ -1,7 +1,7 @@
-// A run during which nothing was killed, or nothing was under way, never passes; one that lost something fails whatever else is so.
+// A run during which nothing was killed, or nothing was under way, never passes; one that lost something fails.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { figuresOf, judged, KINDS } from '../lib/kills.mjs';
+import { figuresOf, judged, KINDS, TRANSPORTS } from '../lib/kills.mjs';
 import { merged, rowsOf, table } from '../lib/kills_table.mjs';
 
 const kind = (name) => KINDS.find((one) => one.name === name);
@@ -18,17 +18,18 @@ const SUMMARY = {
 };
 const FIGURES = figuresOf(SUMMARY);
 const KILLED = { part: 'instance-2', ended: 'SIGKILL', down_ms: 200, pids: [10, 11], longPolls: 3, emptyPolls: 5 };
-const verdict = (name, transport, figures, seen) => judged(kind(name), transport, { ...FIGURES, ...figures }, seen && { ...KILLED, ...seen }, 12);
+const verdict = (name, transport, figures, seen) =>
+  judged(kind(name), transport, { ...FIGURES, ...figures }, { ...KILLED, ...seen }, 12);
 
 test('figures are those of sends and of who stayed', () => {
   const { acknowledged, refused, stayed, slowestSend_ms } = FIGURES;
-  assert.deepEqual({ acknowledged, refused, stayed, slowestSend_ms }, { acknowledged: 398, refused: 2, stayed: 12, slowestSend_ms: 40 });
+  assert.deepEqual([acknowledged, refused, stayed, slowestSend_ms], [398, 2, 12, 40]);
   const nothing = figuresOf({ ...SUMMARY, operations: [] });
   assert.deepEqual([nothing.acknowledged, nothing.stayed], [0, 0]);
 });
 
 test('who came back, and missed nothing, passes', () => {
-  for (const transport of ['poll', 'longpoll', 'sse', 'ws', 'stomp', 'socketio']) assert.deepEqual(verdict('instance', transport, {}, {}), { verdict: 'passed' });
+  for (const transport of TRANSPORTS) assert.deepEqual(verdict('instance', transport, {}, {}), { verdict: 'passed' });
 });
 
 test('a kill that did not happen shows nothing', () => {
@@ -50,7 +51,8 @@ test('a kill beside all that went on shows nothing', () => {
   ];
   for (const [name, transport, figures, seen, why] of cases) {
     const judgement = verdict(name, transport, figures, seen);
-    assert.deepEqual([judgement.verdict, why.test(judgement.why)], ['void', true], `${name}, ${transport}: ${judgement.why}`);
+    assert.equal(judgement.verdict, 'void', `${name}, ${transport}`);
+    assert.match(judgement.why, why);
   }
 });
 
@@ -62,13 +64,16 @@ test('what is lost or comes twice fails, also when little was under way', () => 
     [{ stayed: 11 }, {}, '1 of 12 who listened did not stay'],
     [{}, { ended: 0 }, 'instance-2 ended with 0, not SIGKILL'],
   ];
-  for (const [figures, seen, why] of cases) assert.deepEqual(verdict('instance', 'ws', figures, seen), { verdict: 'failed', why });
+  for (const [figures, seen, why] of cases) {
+    assert.deepEqual(verdict('instance', 'ws', figures, seen), { verdict: 'failed', why });
+  }
 });
 
 test('the table sums runs, names those that do not count, and keeps the rows of kinds that were not run', () => {
   const run = (round, name) => ({ round, transport: 'ws', figures: FIGURES, seen: KILLED, verdict: name });
   const rows = rowsOf({ kind: kind('instance'), runs: [run(0, 'passed'), run(1, 'void'), run(2, 'failed')] });
-  assert.deepEqual(rows, [['an instance, SIGKILL', 'ws', '1 of 3 (1 failed, 1 void)', '1,194', '6', '18,000', '90', '0', '0']]);
+  const counted = ['1,194', '6', '18,000', '90', '0', '0'];
+  assert.deepEqual(rows, [['an instance, SIGKILL', 'ws', '1 of 3 (1 failed, 1 void)', ...counted]]);
   const others = [['Redis, SIGKILL', 'ws', '1 of 1', '1', '0', '2', '0', '0', '0']];
   const page = table([...others, ['an instance, SIGKILL', 'ws', 'old', '', '', '', '', '', '']]).join('\n');
   assert.equal(merged(page, rows), table([...rows, ...others]).join('\n'));

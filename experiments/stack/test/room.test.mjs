@@ -9,7 +9,13 @@ const SEARCH = {
   version: '0.2.0',
   limited_by: null,
   found: { lower: { load: 200 }, upper: { load: 210 } },
-  trials: [trial(200, 'held', 40), trial(100, 'held', 8), trial(210, 'missed', 300, 0.99999), trial(200, 'held', 60), trial(400, 'unreliable', 900, 0.5)],
+  trials: [
+    trial(200, 'held', 40),
+    trial(100, 'held', 8),
+    trial(210, 'missed', 300, 0.99999),
+    trial(200, 'held', 60),
+    trial(400, 'unreliable', 900, 0.5),
+  ],
 };
 
 test('a row a size, of its worst trial', () => {
@@ -28,7 +34,8 @@ A room of 200 people holds, 210 do not.
 });
 
 test('what was not found is not claimed', () => {
-  const found = (lower, upper) => curve({ ...SEARCH, found: { lower: lower && { load: lower }, upper: upper && { load: upper } } });
+  const bound = (load) => load && { load };
+  const found = (lower, upper) => curve({ ...SEARCH, found: { lower: bound(lower), upper: bound(upper) } });
   assert.match(found(null, 100), /No size was confirmed to hold\./);
   assert.match(found(800, null), /A room of 800 people holds, no size above it was confirmed not to\./);
 });
