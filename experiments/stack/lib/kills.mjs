@@ -140,7 +140,7 @@ const JUDGED = ['owed', 'replayed', 'unknown', ...BREACHES];
 export function judged(kind, transport, figures, seen, listeners) {
   if (!seen) return { verdict: 'void', why: 'the part was not killed and started again' };
   const broken = BREACHES.filter((name) => figures[name] > 0).map((name) => `${figures[name]} ${name}`);
-  if (figures.stayed < listeners) broken.push(`${listeners - figures.stayed} of ${listeners} who listened did not stay`);
+  if (figures.stayed < listeners) broken.push(`${listeners - figures.stayed} of ${listeners} listeners did not stay`);
   if (seen.ended !== kind.ends) broken.push(`${seen.part} ended with ${seen.ended}, not ${kind.ends}`);
   if (broken.length > 0) return { verdict: 'failed', why: broken.join(', ') };
   const missing = nothingShown(kind, transport, figures, seen);

@@ -61,7 +61,7 @@ test('what is lost or comes twice fails, also when little was under way', () => 
     [{ lost: 1 }, {}, '1 lost'],
     [{ duplicate: 2, reconnects: 0 }, {}, '2 duplicate'],
     [{ reordered: 1 }, {}, '1 reordered'],
-    [{ stayed: 11 }, {}, '1 of 12 who listened did not stay'],
+    [{ stayed: 11 }, {}, '1 of 12 listeners did not stay'],
     [{}, { ended: 0 }, 'instance-2 ended with 0, not SIGKILL'],
   ];
   for (const [figures, seen, why] of cases) {
