@@ -2,23 +2,24 @@
 // or came twice (README.md).
 //
 //   node experiments/stack/kills.mjs                       every kind of kill ten times; about twenty minutes
-//   ONLY=drain,redis ROUNDS=2                              choose
+//   ONLY=drain,redis ROUNDS=2 TALKERS=12                   choose; so many a second come to talk, instead of six
 //   KEEP=folder WRITE=1                                    keep run folders; write the table into docs/service.md
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { SONAGI } from '../../interop/support/process.mjs';
+import { endWhenInterrupted } from './lib/interrupted.mjs';
 import { figuresOf, judged, killed, KINDS, TRANSPORTS } from './lib/kills.mjs';
+import { line, merged, rowsOf, table } from './lib/kills_table.mjs';
 import { rewrite } from './lib/marked.mjs';
 import { Stack } from './lib/stack.mjs';
-import { line, merged, rowsOf, table } from './lib/kills_table.mjs';
 
 const SCRIPT = fileURLToPath(new URL('kills.yml', import.meta.url));
 const PAGE = new URL('../../docs/service.md', import.meta.url);
 /** Of each transport: who listens all the time, and how many a second come to talk. */
 const LISTENERS = 12;
-const TALKERS = 6;
+const TALKERS = Number(process.env.TALKERS ?? 6);
 /** Of each user in turn: more rows than come, as in sequence they would begin again. */
 const ROLES = ['role', ...Array(LISTENERS).fill('listens'), ...Array(TALKERS * 20).fill('talks')];
 /** The kill comes so long after the load began (ms): people go on coming for seven seconds behind the latest. */
@@ -28,20 +29,18 @@ const KILL_WITHIN_MS = 2_000;
 const OVERDUE_MS = 90_000;
 
 const { ONLY, ROUNDS = '10', KEEP, WRITE } = process.env;
-const kinds = KINDS.filter(({ name }) => !ONLY || ONLY.split(',').includes(name));
+const known = KINDS.map(({ name }) => name);
+const wanted = ONLY ? ONLY.split(',') : known;
+for (const name of wanted) if (!known.includes(name)) throw new Error(`ONLY names some of ${known}, got ${name}`);
+const kinds = KINDS.filter(({ name }) => wanted.includes(name));
 const rounds = Number(ROUNDS);
-if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`ROUNDS is a whole number from 1, got ${ROUNDS}`);
-if (kinds.length === 0) throw new Error(`ONLY names some of ${KINDS.map(({ name }) => name).join(', ')}, got ${ONLY}`);
-
-let stack;
-let isInterrupted = false;
-for (const [signal, code] of [['SIGINT', 130], ['SIGTERM', 143], ['SIGHUP', 129]]) {
-  process.once(signal, async () => {
-    isInterrupted = true;
-    await stack?.end();
-    process.exit(code);
-  });
+for (const [name, value] of Object.entries({ ROUNDS: rounds, TALKERS })) {
+  if (!Number.isInteger(value) || value < 1) throw new Error(`${name} is a whole number from 1`);
 }
+
+/** The stack that is up, or on its way. */
+let starting;
+const isInterrupted = endWhenInterrupted(async () => (await starting?.catch(() => undefined))?.end());
 
 const results = [];
 for (const kind of kinds) results.push({ kind, runs: await all(kind) });
@@ -51,11 +50,12 @@ process.exitCode = results.some(({ runs }) => runs.some(({ verdict }) => verdict
 
 /** All rounds of a kind, in one stack: what was killed is killed again. */
 async function all(kind) {
-  stack = await Stack.start();
+  starting = Stack.start();
+  const stack = await starting;
   try {
     const runs = [];
-    for (let round = 0; round < rounds && !isInterrupted; round += 1) {
-      for (const run of await once(kind, round)) {
+    for (let round = 0; round < rounds; round += 1) {
+      for (const run of await once(stack, kind, round)) {
         runs.push(run);
         console.log(line(kind, run));
       }
@@ -63,7 +63,7 @@ async function all(kind) {
     return runs;
   } catch (error) {
     // What was interrupted ends with everything else, in its own handler.
-    if (isInterrupted) await new Promise(() => {});
+    if (isInterrupted()) await new Promise(() => {});
     throw error;
   } finally {
     await stack.end();
@@ -71,23 +71,28 @@ async function all(kind) {
 }
 
 /** One round: a run of each transport, all at the same time, and one kill. */
-async function once(kind, round) {
+async function once(stack, kind, round) {
   const folder = join(stack.folder, `${kind.name}-${round}`);
   mkdirSync(folder);
   writeFileSync(join(folder, 'people.csv'), ROLES.join('\n'));
-  const loads = TRANSPORTS.map((transport) => ({ transport, running: load(kind, round, transport, folder) }));
+  const loads = TRANSPORTS.map((transport) => ({ transport, running: load(stack, kind, round, transport, folder) }));
   await delay(KILL_FROM_MS + Math.random() * KILL_WITHIN_MS);
   const seen = await killed(stack, kind, round).catch((error) => {
     console.error(`${kind.name}, round ${round + 1}: ${error.message}`);
   });
   return Promise.all(loads.map(async ({ transport, running }) => {
-    const figures = figuresOf(await summaryOf(running, join(folder, `${transport}.json`)));
+    const summary = await summaryOf(running, join(folder, `${transport}.json`)).catch((error) => {
+      // One run that could not be made is not worth all the others.
+      if (isInterrupted()) throw error;
+      console.error(error.message);
+    });
+    const figures = figuresOf(summary);
     return { round, transport, figures, seen, ...judged(kind, transport, figures, seen, LISTENERS) };
   }));
 }
 
-function load(kind, round, transport, folder) {
-  const kept = KEEP ? ['--runs', join(KEEP, `${kind.name}-${round}`)] : ['--no-folder'];
+function load(stack, kind, round, transport, folder) {
+  const kept = KEEP ? ['--runs', join(resolve(KEEP), `${kind.name}-${round}`)] : ['--no-folder'];
   const who = ['--matrix', `transport=${transport}`, '--payload', join(folder, 'people.csv'), '--shards', 1];
   const told = ['--no-watch', '--quiet', '--output', join(folder, `${transport}.json`), ...kept];
   const argv = [SONAGI, 'run', SCRIPT, '--target', stack.url, ...who, ...told];

@@ -15,8 +15,8 @@ const LOOKED_AT = {
 const BETWEEN_LOOKS_MS = 500;
 /** How long a store or bus stays away before it is started again (ms). */
 const AWAY_MS = 1_500;
-/** A killed PostgreSQL starts only once its own processes have noticed: it is tried so often, with such pauses (ms). */
-const STARTS = 20;
+/** A killed PostgreSQL starts once its own processes have noticed: it is tried for so long, with such pauses (ms). */
+const STARTING_MS = 10_000;
 const BETWEEN_STARTS_MS = 250;
 /** How long instances may take to say that the bus is gone (ms). */
 const NOTICED_MS = 3_000;
@@ -53,11 +53,10 @@ async function restart(stack, part, signal, meanwhile = async () => ({})) {
   const from = performance.now();
   const ended = await stack.stop(part, signal);
   const seen = await meanwhile();
-  for (let start = 1; ; start += 1) {
+  for (const until = performance.now() + STARTING_MS; ; await delay(BETWEEN_STARTS_MS)) {
     const problem = await stack.again(part).then(() => undefined, (error) => error);
     if (!problem) break;
-    if (start === STARTS) throw problem;
-    await delay(BETWEEN_STARTS_MS);
+    if (part !== 'postgres' || performance.now() > until) throw problem;
   }
   return { ended, ...seen, down_ms: performance.now() - from };
 }
@@ -113,8 +112,9 @@ function missedPostgres(transport, { refused, slowestSend_ms }) {
   return refused > 0 || slowestSend_ms > AWAY_MS / 2 ? undefined : 'no send waited or was refused';
 }
 
-/** The figures of a transport's run, from its summary. */
-export function figuresOf({ delivery, traffic, operations, complete, interrupted, users }) {
+/** The figures of a transport's run, from its summary; of a run that has none, zeros. */
+export function figuresOf(summary) {
+  const { delivery = {}, traffic = {}, operations = [], complete = false, interrupted } = summary ?? {};
   const of = (name) => operations.find((one) => one.name === name) ?? { count: 0, failed: 0 };
   const [say, stayed] = [of('say'), of('stayed')];
   return {
@@ -123,10 +123,9 @@ export function figuresOf({ delivery, traffic, operations, complete, interrupted
     refused: say.failed,
     slowestSend_ms: say.service_ms?.max ?? 0,
     stayed: stayed.count - stayed.failed,
-    failedUsers: users.failed,
-    connectionsLost: traffic.connections_lost,
-    reconnects: traffic.reconnects,
-    ...Object.fromEntries(JUDGED.map((name) => [name, delivery[name]])),
+    connectionsLost: traffic.connections_lost ?? 0,
+    reconnects: traffic.reconnects ?? 0,
+    ...Object.fromEntries(JUDGED.map((name) => [name, delivery[name] ?? 0])),
   };
 }
 
@@ -138,17 +137,17 @@ const JUDGED = ['owed', 'replayed', 'unknown', ...BREACHES];
  * shown it, else `passed`. `seen` is what `killed` gave, or undefined when it failed.
  */
 export function judged(kind, transport, figures, seen, listeners) {
-  if (!seen) return { verdict: 'void', why: 'the part was not killed and started again' };
+  if (!figures.isWhole) return { verdict: 'void', why: 'the run did not come to its end' };
   const broken = BREACHES.filter((name) => figures[name] > 0).map((name) => `${figures[name]} ${name}`);
   if (figures.stayed < listeners) broken.push(`${listeners - figures.stayed} of ${listeners} listeners did not stay`);
-  if (seen.ended !== kind.ends) broken.push(`${seen.part} ended with ${seen.ended}, not ${kind.ends}`);
+  if (seen && seen.ended !== kind.ends) broken.push(`${seen.part} ended with ${seen.ended}, not ${kind.ends}`);
   if (broken.length > 0) return { verdict: 'failed', why: broken.join(', ') };
   const missing = nothingShown(kind, transport, figures, seen);
   return missing ? { verdict: 'void', why: missing } : { verdict: 'passed' };
 }
 
 function nothingShown(kind, transport, figures, seen) {
-  if (!figures.isWhole) return 'the run did not come to its end';
+  if (!seen) return 'the part was not killed and started again';
   if (seen.pids[0] === seen.pids[1]) return `${seen.part} is the same process as before`;
   if (figures.acknowledged === 0 || figures.owed === 0) return 'nothing was said';
   return kind.missed(transport, figures, seen);

@@ -97,14 +97,9 @@ class Running {
     this.ended.catch(() => (this.isAlive = false));
   }
 
-  /** All it has said. */
-  everything() {
-    return readFileSync(this.log, 'utf8');
-  }
-
   /** What it has said last. */
   output() {
-    return this.everything().slice(-1500);
+    return readFileSync(this.log, 'utf8').slice(-1500);
   }
 
   /** Signals it and what it has started in its group. */

@@ -8,7 +8,6 @@ const kind = (name) => KINDS.find((one) => one.name === name);
 const SUMMARY = {
   complete: true,
   interrupted: false,
-  users: { failed: 3 },
   traffic: { connections_lost: 4, reconnects: 4 },
   operations: [
     { name: 'say', count: 400, failed: 2, service_ms: { max: 40 } },
@@ -26,6 +25,8 @@ test('figures are those of sends and of who stayed', () => {
   assert.deepEqual([acknowledged, refused, stayed, slowestSend_ms], [398, 2, 12, 40]);
   const nothing = figuresOf({ ...SUMMARY, operations: [] });
   assert.deepEqual([nothing.acknowledged, nothing.stayed], [0, 0]);
+  const { isWhole, owed, reconnects } = figuresOf(undefined);
+  assert.deepEqual({ isWhole, owed, reconnects }, { isWhole: false, owed: 0, reconnects: 0 });
 });
 
 test('who came back, and missed nothing, passes', () => {
@@ -33,7 +34,9 @@ test('who came back, and missed nothing, passes', () => {
 });
 
 test('a kill that did not happen shows nothing', () => {
-  assert.equal(judged(kind('instance'), 'ws', FIGURES, undefined, 12).verdict, 'void');
+  const unharmed = (figures) => judged(kind('instance'), 'ws', { ...FIGURES, ...figures }, undefined, 12);
+  assert.equal(unharmed({}).verdict, 'void');
+  assert.equal(unharmed({ lost: 1 }).verdict, 'failed');
   assert.match(verdict('instance', 'ws', {}, { pids: [10, 10] }).why, /same process/);
 });
 
