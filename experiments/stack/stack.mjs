@@ -7,6 +7,7 @@ import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { endWhenInterrupted } from './lib/interrupted.mjs';
 import { DEFAULTS, Stack } from './lib/stack.mjs';
 
 const USAGE = `usage: node stack.mjs run [OPTIONS] -- COMMAND…   start a stack, run the command beside it, take all down
@@ -59,18 +60,6 @@ function print({ pids, watch, ...addresses }, json) {
   if (json) return console.log(JSON.stringify({ ...addresses, watch, pids }));
   const lines = { ...addresses, instances: addresses.instances.join(' '), watch: watch.map((what) => `--watch '${what}'`).join(' ') };
   for (const [name, value] of Object.entries(lines)) if (value) console.log(`${name.padEnd(10)} ${value}`);
-}
-
-/** Ends the stack, also half started, before a signal ends this process; a second one is not waited for. */
-function endWhenInterrupted(ends) {
-  let asked = 0;
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-    process.on(signal, () => {
-      asked += 1;
-      if (asked > 1) process.exit(128 + constants.signals[signal]);
-      void ends(signal).finally(() => process.exit(128 + constants.signals[signal]));
-    });
-  }
 }
 
 async function run({ options, command, json }) {

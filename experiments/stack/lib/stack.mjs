@@ -127,11 +127,12 @@ export class Stack {
     return { SONAGI_BIN: SONAGI, ...Object.fromEntries(Object.entries(names).map(([name, value]) => [`STACK_${name}`, value])) };
   }
 
-  /** Ends a part, by its name in `pids`: by a signal, or as it wants to be asked. */
+  /** Ends a part, by its name in `pids`: by a signal, or as it wants to be asked. Its exit code, or the signal that ended it. */
   async stop(name, signal) {
     const { running } = this.#parts.get(name);
     if (signal === 'SIGKILL') running.signal('SIGKILL');
     await running.stop(signal);
+    return running.ended;
   }
 
   /** Starts a part again that has ended, at its old address. */
