@@ -1,11 +1,12 @@
-// `make churn-stack MINUTES=10`: the people of the churn come and leave through nginx, to three instances over PostgreSQL and Redis
-// (experiments/stack). Does any process grow, and is anything of them left when they are gone? Exit code 1 if so. RATE people come in a second.
+// `make churn-stack MINUTES=10`: the people of the churn come and leave through nginx, to three instances over
+// PostgreSQL and Redis (experiments/stack). Does any process grow, and is anything left of them when they are gone?
+// Exit code 1 if so, or if there was nothing to judge. RATE people come in a second.
 //
 // SONAGI_BIN is the binary, generator and service alike; without it the release build is made.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { census } from './lib/census.mjs';
+import { byRole, census } from './lib/census.mjs';
 import { runToEnd } from './lib/child.mjs';
 import { figures, people, SETTLED_S, told } from './lib/churn.mjs';
 import { TARGET_CORE, TOOL_CORE } from './lib/cores.mjs';
@@ -35,26 +36,29 @@ function positive(name, standard) {
 async function stackOf(binary) {
   process.env.SONAGI_BIN = binary;
   const { Stack } = await import('../experiments/stack/lib/stack.mjs');
-  // It shares a core, and the generator has another.
+  // It shares a core with this program, and the generator has another.
   execFileSync('taskset', ['-c', '-p', TARGET_CORE, String(process.pid)], { stdio: 'ignore' });
   return Stack.start({ instances: 3 });
 }
 
-/** What was there at first: the most of a few looks, as the connection of who asks is still open in some. */
+/** What was there at first: the most of a few looks, as in some of them the connection of who asks is still open. */
 async function atFirst(stack) {
   const looks = [];
   for (let look = 0; look < 4; look += 1, await delay(500)) looks.push(await holdings(stack));
-  return Object.fromEntries(Object.keys(looks[0]).map((name) => [name, Math.max(...looks.map((one) => one[name]))]));
+  const most = (name) => Math.max(...looks.map((one) => one[name]));
+  return Object.fromEntries(Object.keys(looks[0]).map((name) => [name, most(name)]));
 }
 
-/** Looks until nothing is left of what came, or it takes too long: `{ after, left, returned_s }`. */
+/** Looks until nothing is left of what came, or it takes too long: `{ before, after, left, returned_s }`. */
 async function returned(stack, before) {
   const began = Date.now();
   for (;;) {
     const after = await holdings(stack);
     const still = left(before, after);
-    const waited_s = (Date.now() - began) / 1000;
-    if (still.length === 0 || waited_s * 1000 > RETURN_WITHIN_MS) return { before, after, left: still, returned_s: Math.round(waited_s) };
+    const waited_ms = Date.now() - began;
+    if (still.length === 0 || waited_ms > RETURN_WITHIN_MS) {
+      return { before, after, left: still, returned_s: Math.round(waited_ms / 1000) };
+    }
     await delay(LOOK_MS);
   }
 }
@@ -68,7 +72,8 @@ const watch = (stack, moments) => async ({ pid, sample, wait }) => {
     if (processes.some(({ part }) => part === GENERATOR)) moments.push({ at_s, processes });
     if (moments.length % 6 === 0) {
       const mb = processes.reduce((sum, one) => sum + (one.part === GENERATOR ? 0 : one.mb), 0);
-      console.error(`churn-stack: ${Math.round(at_s)} s: ${processes.length} processes, ${readable(mb)} MB of their own in the stack`);
+      const held = `${processes.length} processes, ${readable(mb)} MB of their own in the stack`;
+      console.error(`churn-stack: ${Math.round(at_s)} s: ${held}`);
     }
   }
 };
@@ -84,11 +89,14 @@ async function main() {
     const before = await atFirst(stack);
     const { command, report } = people(rate)(seconds);
     const { argv, ...invocation } = command({ target: { url: stack.url } });
-    const moments = [];
     const load = { ...invocation, argv: argv.map((word) => (word === BINARY ? binary : word)) };
-    const outcome = await runToEnd(load, { cores: TOOL_CORE, timeout_s: seconds + PATIENCE_S, sample_ms: EVERY_MS, beside: watch(stack, moments) });
-    const found = await returned(stack, before);
-    finish({ ...begun, minutes, rate, settled_s: SETTLED_S }, moments, found, outcome.overdue ? undefined : report(outcome), outcome);
+    const moments = [];
+    const beside = watch(stack, moments);
+    const settings = { cores: TOOL_CORE, timeout_s: seconds + PATIENCE_S, sample_ms: EVERY_MS, beside };
+    const outcome = await runToEnd(load, settings);
+    const holding = await returned(stack, before);
+    const summary = outcome.overdue ? undefined : report(outcome);
+    finish({ ...begun, minutes, rate, settled_s: SETTLED_S }, moments, holding, summary, outcome);
   } finally {
     await stack.end();
   }
@@ -98,14 +106,12 @@ function finish(begun, moments, holding, summary, { wall_s, cpu_s }) {
   // What is given back once the load is over would hide what grew under it.
   const loaded = moments.filter(({ at_s }) => at_s <= begun.minutes * 60);
   const found = growths(loaded, begun.settled_s);
-  const isTold = ({ role }) => role === GENERATOR;
-  const grown = grownTexts({ ...found, rows: found.rows.map((row) => (isTold(row) ? { ...row, held: { ...row.held, mb: { ...row.held.mb, grew: false } } } : row)) });
   const document = {
     ...begun,
     generator_cpu_share: cpu_s / wall_s,
     ...(summary && figures(summary)),
     objections: summary ? (objections(summary) ?? null) : 'it did not end',
-    grown,
+    grown: grownTexts(found, ({ role }, name) => role === GENERATOR && name === 'mb'),
     holdings: holding,
     growth: found,
     samples: moments.map(({ at_s, processes }) => ({ at_s: Number(at_s.toFixed(1)), of: byRole(processes) })),
@@ -116,27 +122,21 @@ function finish(begun, moments, holding, summary, { wall_s, cpu_s }) {
   say(document, summary);
 }
 
-/** How many there are of each role and what they hold together, to keep. */
-function byRole(processes) {
-  const all = {};
-  for (const { role, mb, shared_mb, descriptors, threads } of processes) {
-    const so_far = (all[role] ??= [0, 0, 0, 0, 0]);
-    [1, mb, shared_mb, descriptors, threads].forEach((value, at) => (so_far[at] = Number((so_far[at] + value).toFixed(2))));
-  }
-  const names = ['processes', 'mb', 'shared_mb', 'descriptors', 'threads'];
-  return Object.fromEntries(Object.entries(all).map(([role, values]) => [role, Object.fromEntries(values.map((value, at) => [names[at], value]))]));
-}
-
-function say({ minutes, settled_s, growth, grown, holdings: { left: still, returned_s }, objections: objected, ...document }, summary) {
-  if (summary) console.log(`${minutes} minutes, ${readable(document.generator_cpu_share, 'share')} of a core: ${told(document)}`);
+function say(document, summary) {
+  const { minutes, settled_s, growth, grown, generator_cpu_share, objections: objected } = document;
+  const { left: still, returned_s } = document.holdings;
+  const share = readable(generator_cpu_share, 'share');
+  if (summary) console.log(`${minutes} minutes, ${share} of a core: ${told(document)}`);
   for (const { key, held } of growth.rows) {
     const text = Object.entries(held).map(([name, { from, to }]) => `${readable(from)} → ${readable(to)} ${HELD[name]}`);
     console.log(`${key}: ${text.join(', ')}`);
   }
   if (growth.short.length > 0) console.log(`not judged, there for too short a time: ${growth.short.join(', ')}`);
   const isJudged = growth.rows.some(({ role }) => role !== GENERATOR);
-  console.log(isJudged ? grown.join('\n') || 'no growth in any process' : `nothing to judge after the first ${settled_s} s`);
-  console.log(still.length > 0 ? `left behind after ${returned_s} s:\n${still.join('\n')}` : `all connections and subscriptions had ended after ${returned_s} s`);
+  const judged = grown.join('\n') || 'no growth in any process';
+  console.log(isJudged ? judged : `nothing to judge after the first ${settled_s} s`);
+  const ended = `all connections and subscriptions had ended after ${returned_s} s`;
+  console.log(still.length > 0 ? `left behind after ${returned_s} s:\n${still.join('\n')}` : ended);
   if (objected) console.log(`objections: ${objected}`);
   if (!isJudged || grown.length > 0 || still.length > 0 || !summary) process.exitCode = 1;
 }

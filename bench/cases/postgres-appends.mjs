@@ -15,6 +15,8 @@ const ASK_MS = 20;
 const SETTLE_MS = 1500;
 const WINDOW_MS = 3000;
 
+const ON = { target: 'serve-postgres-apart', fresh: true };
+
 const OURS = 'sonagi serve';
 const LIMIT = 'pgbench, one writer';
 const FOUR = 'pgbench, four writers';
@@ -24,7 +26,7 @@ const STATEMENT = `SELECT o_key, o_seq, o_repeated, o_oldest
   FROM append_messages(:ids, :a, :b, :above, :room, :sender, :client, :content, :at, :kept);
 `;
 
-/** Its parameters for a batch of messages of one account without ids, each in a room of its own, in PostgreSQL's text for arrays. */
+/** Its parameters for a batch of messages of one account without ids, each in a room of its own: arrays as text. */
 function batchOf(size, writer) {
   const list = (of) => `{${Array.from({ length: size }, (_, index) => of(index)).join(',')}}`;
   return {
@@ -41,18 +43,28 @@ function batchOf(size, writer) {
   };
 }
 
-/** The database's CPU, and with `stats` what the service tells of itself, over a window in the middle; undefined when it was over too soon. */
+/**
+ * What the database used over a window in the middle, and what `stats(probe)` tells of the service in it; undefined
+ * when it was over too soon.
+ */
 const watched = (isBegun, stats) => async (probe) => {
   const first = await stats(probe);
   while (!isBegun(await stats(probe), first)) if (!(await probe.wait(ASK_MS))) return undefined;
   if (!(await probe.wait(SETTLE_MS))) return undefined;
-  const now = async () => ({ at_ms: performance.now(), cpu: cpuOf(probe.target, ['postgres', 'instance']), ...(await stats(probe)) });
+  const cpu = () => cpuOf(probe.target, ['postgres', 'instance']);
+  const now = async () => ({ at_ms: performance.now(), cpu: cpu(), ...(await stats(probe)) });
   const before = await now();
   if (!(await probe.wait(WINDOW_MS))) return undefined;
   const after = await now();
   const seconds = (after.at_ms - before.at_ms) / 1000;
   const { postgres, instance } = used(before.cpu, after.cpu);
-  return { seconds, postgres_cpu: postgres / seconds, service_cpu: instance / seconds, messages: after.messages - before.messages, commits: after.commits - before.commits };
+  return {
+    seconds,
+    postgres_cpu: postgres / seconds,
+    service_cpu: instance / seconds,
+    messages: after.messages - before.messages,
+    commits: after.commits - before.commits,
+  };
 };
 
 const ours = {
@@ -88,7 +100,14 @@ const theirs = (name, writers) => ({
   during: watched(() => true, async () => ({})),
   measure: ({ transactions, per_s, latency_ms }, { during: window, calibration: { batch } }) => {
     if (!window) throw new Error('it was over before it could be looked at');
-    return { operations: transactions * batch, seconds: SECONDS, appends_per_s: per_s * batch, batch, statement_ms: latency_ms, postgres_cpu: window.postgres_cpu };
+    return {
+      operations: transactions * batch,
+      seconds: SECONDS,
+      appends_per_s: per_s * batch,
+      batch,
+      statement_ms: latency_ms,
+      postgres_cpu: window.postgres_cpu,
+    };
   },
 });
 
@@ -96,8 +115,13 @@ export default {
   name: 'postgres-appends',
   title: 'The service: appends to PostgreSQL',
   about:
-    `${USERS} people, each alone in a group, say 100 bytes over WebSocket, wait until they are stored and say them again; what comes while a batch is being stored is the next batch. *pgbench* sends the same statement, prepared, for batches of the size that the service was found to make (the nearest whole number, kept in the results), each message in a room of its own: one writer is what the service is, four write to rooms of their own. ` +
-    'PostgreSQL is as Debian has it, each run begins with an empty database, and it has one core for itself in all rows; service and generator share the other, as does pgbench. A statement of the service lasts from commit to commit: what it does between two of them is in it.',
+    `${USERS} people, each alone in a group, say 100 bytes over WebSocket, wait until they are stored and say ` +
+    'them again; what comes while a batch is being stored is the next batch. *pgbench* sends the same statement, ' +
+    'prepared, for batches of the size that the service was found to make (the nearest whole number, kept in the ' +
+    'results), each message in a room of its own: one writer is what the service is, four write to rooms of their ' +
+    'own. PostgreSQL is as Debian has it, each run begins with an empty database, and it has one core for itself ' +
+    'in all rows; service and generator share the other, as pgbench has it. A statement of the service lasts from ' +
+    'commit to commit: what it does between two of them is in it.',
   operation: 'append',
   seconds: SECONDS + 6,
   /** The run that says how large the service's batches are. */
@@ -115,7 +139,7 @@ export default {
     peak_mb: false,
     target_cpu: false,
   },
-  contestants: [ours, theirs(LIMIT, 1), theirs(FOUR, 4)].map((contestant) => ({ ...contestant, target: 'serve-postgres-apart', fresh: true })),
+  contestants: [ours, theirs(LIMIT, 1), theirs(FOUR, 4)].map((contestant) => ({ ...contestant, ...ON })),
 
   /** The size of a batch, found once by ours, is that of the others. */
   async calibrate({ name }, execute, found) {

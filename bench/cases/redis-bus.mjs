@@ -7,7 +7,7 @@ const SECONDS = 4;
 const ROOMS = 10;
 const PEOPLE = 500;
 const MEMBERS = PEOPLE / ROOMS;
-/** The window in which all speak and the servers are warm, in ms of the generator's age; their CPU in it is what is compared. */
+/** The window in which all speak and the servers are warm, in ms of the generator's age; its CPU is compared. */
 const FROM_MS = 3200;
 const WINDOW_MS = 1800;
 /** The same seed sends the same people to the same instances. */
@@ -25,10 +25,14 @@ async function watch(probe) {
 }
 
 /** Everybody's instance is drawn among those of the target. */
-const spread = ({ target: { addresses } }) => JSON.stringify({ config: { variables: { at: addresses.instances.map((url) => url.replace(/^http/, 'ws')) } } });
+function spread({ target: { addresses } }) {
+  const at = addresses.instances.map((url) => url.replace(/^http/, 'ws'));
+  return JSON.stringify({ config: { variables: { at } } });
+}
 
 function served(name, target, { beside, rounds } = {}) {
-  const { command, ...script } = sonagi.script('redis-bus/sonagi.yml', { PEOPLE, SECONDS }, { flags: ['--seed', SEED] });
+  const flags = { flags: ['--seed', SEED] };
+  const { command, ...script } = sonagi.script('redis-bus/sonagi.yml', { PEOPLE, SECONDS }, flags);
   return {
     name,
     target,
@@ -75,6 +79,8 @@ function served(name, target, { beside, rounds } = {}) {
   };
 }
 
+const whole = (says, of) => ({ says, measure: 'received_share', of, atLeast: 1, worst: true });
+
 const ONE = '1 instance';
 const THREE = '3 instances over Redis';
 
@@ -82,8 +88,13 @@ export default {
   name: 'redis-bus',
   title: 'The service: instances over Redis',
   about:
-    `${ROOMS} location groups of ${MEMBERS}, who each say a word a second over WebSocket, to one instance or to three that hear each other over Redis; who is at which instance is drawn, so that the members of each group are spread over all. Sonagi is the client, with the ledger on. Messages are stored in PostgreSQL in all rows. ` +
-    'All servers share one core, so what is compared is what they cost: their CPU together, instances, Redis and PostgreSQL, in 1.8 s in the middle. It does not say what three instances carry on cores of their own. *1 instance over Redis* tells whom nobody hears, and shows what of the difference is the bus, and what is three smaller rooms for one. Load is equal; latencies stand beside it.',
+    `${ROOMS} location groups of ${MEMBERS}, who each say a word a second over WebSocket, to one instance or to ` +
+    'three that hear each other over Redis; who is at which instance is drawn, so that each group is spread over ' +
+    'all. Sonagi is the client, with the ledger on. Messages are stored in PostgreSQL in all rows. All servers ' +
+    'share one core, so what is compared is what they cost: their CPU together, instances, Redis and PostgreSQL, ' +
+    'in 1.8 s in the middle. It does not say what three instances carry on cores of their own. *1 instance over ' +
+    'Redis* tells whom nobody hears, and shows what of the difference is the bus, and what is three smaller rooms ' +
+    'for one. Load is equal; latencies stand beside it.',
   operation: 'delivery',
   seconds: SECONDS + 8,
   headline: 'deliveries_per_cpu_s',
@@ -107,7 +118,7 @@ export default {
     served('1 instance over Redis', 'serve-postgres-redis', { beside: ONE, rounds: 2 }),
   ],
   claims: [
-    { says: '1 instance: everything received in every run', measure: 'received_share', of: ONE, atLeast: 1, worst: true },
-    { says: '3 instances: everything received in every run', measure: 'received_share', of: THREE, atLeast: 1, worst: true },
+    whole('1 instance: everything received in every run', ONE),
+    whole('3 instances: everything received in every run', THREE),
   ],
 };

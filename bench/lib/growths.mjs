@@ -5,9 +5,9 @@ import { grew, growth } from './growth.mjs';
 export const HELD = { mb: 'MB', descriptors: 'descriptors', threads: 'threads' };
 
 /**
- * `moments` are `[{ at_s, processes }]` (census.mjs). Gives a row for each process that lived long enough to be judged,
- * `{ key, role, from, held: { mb: { from, to, grown, grew }, … } }`, those that did not in `short`, and in `counts` the same of how many
- * there were of each role. A process is judged from `settled_s` after it was first seen.
+ * `moments` are `[{ at_s, processes }]` (census.mjs). Gives `rows`, one for each process that lived long enough to be
+ * judged: `{ key, role, held: { mb: { from, to, grown, grew, per_hour }, … } }`; the keys of the others as `short`;
+ * and `counts`, the same of how many there were of each role. A process is judged from `settled_s` after it was first seen.
  */
 export function growths(moments, settled_s) {
   const lives = new Map();
@@ -17,12 +17,11 @@ export function growths(moments, settled_s) {
       lives.get(one.key).seen.push({ at_s, ...one });
     }
   }
-  const first_s = moments[0]?.at_s ?? 0;
   const rows = [...lives.values()].map(({ key, role, seen }) => {
     // Who was there from the first moment on is as old as the load.
-    const born_s = seen[0].at_s === first_s ? 0 : seen[0].at_s;
-    const held = Object.fromEntries(Object.keys(HELD).map((name) => [name, judged(seen, (one) => one[name], born_s + settled_s)]));
-    return { key, role, held };
+    const born_s = seen[0].at_s === moments[0].at_s ? 0 : seen[0].at_s;
+    const of = (name) => judged(seen, (one) => one[name], born_s + settled_s);
+    return { key, role, held: Object.fromEntries(Object.keys(HELD).map((name) => [name, of(name)])) };
   });
   const roles = [...new Set(rows.map(({ role }) => role))];
   const countOf = (role) => (moment) => moment.processes.filter((one) => one.role === role).length;
@@ -33,17 +32,24 @@ export function growths(moments, settled_s) {
   };
 }
 
-/** `{ from, to, grown, grew, per_hour }` of a figure; undefined when too little is left to judge. */
+/** Of a figure; undefined when too little is left to judge. */
 function judged(seen, of, settled_s) {
   const found = growth(seen.map((one) => ({ at_s: one.at_s, mb: of(one) })), settled_s);
-  return found && { from: found.from_mb, to: found.to_mb, grown: found.grown_mb, grew: grew(found), per_hour: found.mb_per_hour };
+  if (!found) return undefined;
+  const { from_mb: from, to_mb: to, grown_mb: grown, mb_per_hour: per_hour } = found;
+  return { from, to, grown, grew: grew(found), per_hour };
 }
 
-/** What grew, as texts. */
-export function grownTexts({ rows, counts }) {
+/** What grew, as texts; but not what is expected to, `isExpected(row, name)`. */
+export function grownTexts({ rows, counts }, isExpected = () => false) {
   const text = (who, what, { from, to }) => `${who} grew from ${shown(from)} to ${shown(to)} ${what}`;
-  const held = rows.flatMap(({ key, held }) => Object.entries(held).filter(([, one]) => one.grew).map(([name, one]) => text(key, HELD[name], one)));
-  return [...held, ...Object.entries(counts).filter(([, one]) => one?.grew).map(([role, one]) => text(role, 'processes', one))];
+  const held = rows.flatMap((row) =>
+    Object.entries(row.held)
+      .filter(([name, one]) => one.grew && !isExpected(row, name))
+      .map(([name, one]) => text(row.key, HELD[name], one)),
+  );
+  const more = Object.entries(counts).filter(([, one]) => one?.grew);
+  return [...held, ...more.map(([role, one]) => text(role, 'processes', one))];
 }
 
 const shown = (value) => (Number.isInteger(value) ? String(value) : value.toFixed(1));

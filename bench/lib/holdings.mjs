@@ -8,10 +8,16 @@ const SESSIONS = `SELECT coalesce(state, 'none') || ' ' || count(*) FROM pg_stat
 /** What the asker itself is of what is counted: one connection to the page that tells it. */
 const ASKER = 1;
 
-/** The service's metrics of people who are there; each is a name, or begins one with labels. */
-const OF_PEOPLE = ['chat_sockets_open', 'chat_socketio_connected', 'chat_stomp_connected', 'chat_connections', 'chat_bus_subscriptions'];
+/** The service's metrics of people who are there; of several lines with labels the sum counts. */
+const OF_PEOPLE = [
+  'chat_sockets_open',
+  'chat_socketio_connected',
+  'chat_stomp_connected',
+  'chat_connections',
+  'chat_bus_subscriptions',
+];
 
-/** The sum of the lines of a metric in Prometheus' text; one that is not told is an error: it would read as nothing being there. */
+/** The sum of the lines of a metric in Prometheus' text. One that is not told is an error: it would read as zero. */
 export function metric(text, name) {
   const lines = text.split('\n').filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`));
   if (lines.length === 0) throw new Error(`an instance tells no ${name}`);
@@ -20,44 +26,57 @@ export function metric(text, name) {
 
 /** `{ name: figure }`, flat, of a running stack (experiments/stack). */
 export async function holdings({ addresses }) {
-  const { instances, redis, postgres, pids } = addresses;
-  const text = async (url) => (await fetch(url, { headers: { connection: 'close' } })).text();
+  const { instances, redis, postgres, watch, pids } = addresses;
   const found = {};
   let pooled = 0;
   for (const [at, url] of instances.entries()) {
-    const page = await text(`${url}/metrics`);
-    for (const name of OF_PEOPLE) found[`instance-${at + 1} ${name}`] = metric(page, name) - (name === 'chat_sockets_open' ? ASKER : 0);
+    const name = `instance-${at + 1}`;
+    const page = await textOf(`${url}/metrics`);
+    for (const one of OF_PEOPLE) found[`${name} ${one}`] = metric(page, one);
+    found[`${name} chat_sockets_open`] -= ASKER;
     const pool = metric(page, 'chat_store_pool_size');
+    found[`${name} descriptors beside its pool`] = descriptorsOf(pids[name]) - pool;
     pooled += pool;
-    found[`instance-${at + 1} descriptors beside its pool`] = descriptorsOf(pids[`instance-${at + 1}`]) - pool - ASKER;
   }
-  const status = await text(addresses.watch.find((one) => one.startsWith('nginx:')).slice('nginx:'.length).split('#')[0]);
+  const status = await textOf(watch.find((one) => one.startsWith('nginx:')).slice('nginx:'.length).split('#')[0]);
   found['nginx connections'] = Number(status.match(/Active connections: (\d+)/)[1]) - ASKER;
-  Object.assign(found, ofRedis(redis), ofPostgres(postgres, pooled));
-  return found;
+  return { ...found, ...ofRedis(redis), ...ofPostgres(postgres, pooled) };
 }
+
+const textOf = async (url) => (await fetch(url, { headers: { connection: 'close' } })).text();
 
 const descriptorsOf = (pid) => census({ one: pid }).find((one) => one.pid === pid).descriptors;
 
+const linesOf = (text) => text.trim().split('\n').filter(Boolean);
+
 function ofRedis(address) {
-  const port = new URL(address).port;
-  const ask = (...words) => execFileSync('redis-cli', ['-p', port, ...words], { encoding: 'utf8' }).trim().split('\n').filter(Boolean);
+  const { port } = new URL(address);
+  const ask = (...words) => linesOf(execFileSync('redis-cli', ['-p', port, ...words], { encoding: 'utf8' }));
   const channels = ask('PUBSUB', 'CHANNELS');
-  return { 'redis clients': ask('CLIENT', 'LIST').length - ASKER, 'redis channels': channels.length, 'redis channels of rooms': channels.filter((name) => name.includes(':room:')).length };
+  return {
+    'redis clients': ask('CLIENT', 'LIST').length - ASKER,
+    'redis channels': channels.length,
+    'redis channels of rooms': channels.filter((name) => name.includes(':room:')).length,
+  };
 }
 
-/** Sessions that no pool knows would be lost ones; those that a pool keeps for the next are not. */
+/** Sessions that no pool knows are lost ones; those that a pool keeps for the next work are not. */
 function ofPostgres(address, pooled) {
-  // The address has a password, which is not for the list of processes.
   const at = new URL(address);
+  // Not in the list of processes.
   const env = { ...process.env, PGPASSWORD: at.password };
   at.password = '';
-  const lines = execFileSync('psql', [at.href, '-XAtc', SESSIONS], { encoding: 'utf8', env }).trim().split('\n').filter(Boolean);
-  const states = lines.map((line) => line.match(/^(.*) (\d+)$/)).map(([, state, count]) => [state, Number(count)]);
-  const all = states.reduce((sum, [, count]) => sum + count, 0);
-  return { 'postgres sessions that no pool has': all - pooled, 'postgres sessions at work': all - (Object.fromEntries(states).idle ?? 0) };
+  const states = linesOf(execFileSync('psql', [at.href, '-XAtc', SESSIONS], { encoding: 'utf8', env }));
+  const counts = Object.fromEntries(states.map((line) => line.match(/^(.*) (\d+)$/).slice(1)));
+  const all = Object.values(counts).reduce((sum, count) => sum + Number(count), 0);
+  return {
+    'postgres sessions that no pool has': all - pooled,
+    'postgres sessions at work': all - Number(counts.idle ?? 0),
+  };
 }
 
 /** What of `after` is more than it was before, as texts. */
 export const left = (before, after) =>
-  Object.entries(after).filter(([name, figure]) => figure > before[name]).map(([name, figure]) => `${name}: ${figure}, at first ${before[name]}`);
+  Object.entries(after)
+    .filter(([name, figure]) => figure > before[name])
+    .map(([name, figure]) => `${name}: ${figure}, at first ${before[name]}`);

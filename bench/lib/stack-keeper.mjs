@@ -1,5 +1,5 @@
-// A target that is a whole stack (experiments/stack): `node stack-keeper.mjs OPTIONS` starts it, says where it is and ends it on SIGTERM or
-// when its standard input ends. SONAGI_BIN is the service.
+// A target that is a whole stack (experiments/stack): `node stack-keeper.mjs OPTIONS` starts it, says where it is and
+// ends it on SIGTERM or when its standard input ends. SONAGI_BIN is the service.
 //
 //   --instances N      of the service
 //   --no-bus           without Redis
@@ -9,15 +9,20 @@ import { execFileSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { Stack } from '../../experiments/stack/lib/stack.mjs';
 
-/** As the other targets have it: bench/targets/serve.mjs. */
+/** As bench/targets/serve.mjs has it. */
 const SERVE = ['--workers', '1', '--connections', '18000'];
 
 const { values } = parseArgs({
-  options: { instances: { type: 'string' }, 'no-bus': { type: 'boolean' }, front: { type: 'boolean', default: false }, apart: { type: 'string' } },
+  options: {
+    instances: { type: 'string', default: '1' },
+    'no-bus': { type: 'boolean', default: false },
+    front: { type: 'boolean', default: false },
+    apart: { type: 'string' },
+  },
 });
-const { instances, 'no-bus': alone, front, apart } = values;
+const { instances, 'no-bus': isAlone, front, apart } = values;
 
-const starting = Stack.start({ instances: Number(instances), bus: !alone, front, grace: '10ms', serve: SERVE });
+const starting = Stack.start({ instances: Number(instances), bus: !isAlone, front, grace: '10ms', serve: SERVE });
 
 /** Also while it is being started. */
 let ending;
@@ -28,13 +33,13 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => e
 process.stdin.on('end', () => end(0)).resume();
 
 try {
-  const stack = await starting;
-  const { addresses } = stack;
-  for (const [name, pid] of Object.entries(addresses.pids)) {
-    if (apart && name.startsWith('instance-')) execFileSync('taskset', ['-a', '-c', '-p', apart, String(pid)], { stdio: 'ignore' });
+  const { addresses } = await starting;
+  const own = Object.entries(addresses.pids).filter(([name]) => name.startsWith('instance-'));
+  for (const [, pid] of apart ? own : []) {
+    execFileSync('taskset', ['-a', '-c', '-p', apart, String(pid)], { stdio: 'ignore' });
   }
   console.log(`addresses ${JSON.stringify(addresses)}`);
-  console.log(`listening on ${stack.url}`);
+  console.log(`listening on ${addresses.url}`);
 } catch (error) {
   console.error(error.message);
   end(1);

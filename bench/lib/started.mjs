@@ -7,8 +7,8 @@ const pids = new Map();
 const folders = new Set();
 
 /**
- * Notes a process started here; call what comes back when it has ended, before its number can be another's. `end(pid)` ends it and all
- * below it.
+ * Notes a process started here; call what comes back when it has ended, before its number can be another's. `end(pid)`
+ * ends it and all below it.
  */
 export function remember(pid, end = killTree) {
   if (pid !== undefined) pids.set(pid, end);

@@ -16,7 +16,7 @@ export class Target {
   static async start(kind, cache, cores) {
     const argv = kind.argv(cache).map(String);
     const child = spawn('taskset', ['-c', cores, ...argv], { stdio: ['pipe', 'pipe', 'pipe'], env: { ...process.env, ...kind.env } });
-    // Those below a keeper end by themselves when it is gone; a database that is killed would leave memory behind.
+    // Those below a keeper end by themselves once it is gone: a database that is killed would leave memory behind.
     const forget = kind.keeps ? remember(child.pid, kill) : remember(child.pid);
     const ended = once(child, 'close').catch((error) => [error.message]).finally(forget);
     let said = '';

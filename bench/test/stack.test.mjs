@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { census, roleOf } from '../lib/census.mjs';
-import { grownTexts, growths } from '../lib/growths.mjs';
+import { grownTexts, growths, HELD } from '../lib/growths.mjs';
 import { left, metric } from '../lib/holdings.mjs';
 
 const SETTLED_S = 120;
@@ -12,28 +12,39 @@ const SETTLED_S = 120;
 /** A census every ten seconds for ten minutes; `of(at_s)` gives the processes of a moment. */
 const moments = (of) => Array.from({ length: 60 }, (_, at) => ({ at_s: (at + 1) * 10, processes: of((at + 1) * 10) }));
 const one = (parts) => ({ key: 'instance-1 7', role: 'instance-1', mb: 20, descriptors: 30, threads: 4, ...parts });
+const session = (pid, parts) => {
+  const role = 'postgres session';
+  return { key: `${role} ${pid}`, role, mb: 5, descriptors: 9, threads: 1, ...parts };
+};
 
 test('a process that leaks memory, descriptors or threads is named with what it leaks', () => {
-  const leaks = { mb: (at_s) => 20 + at_s / 100, descriptors: (at_s) => 30 + at_s / 20, threads: (at_s) => 4 + Math.floor(at_s / 120) };
+  const leaks = {
+    mb: (at_s) => 20 + at_s / 100,
+    descriptors: (at_s) => 30 + at_s / 20,
+    threads: (at_s) => 4 + Math.floor(at_s / 120),
+  };
   for (const [name, of] of Object.entries(leaks)) {
-    const [text, ...others] = grownTexts(growths(moments((at_s) => [one({ [name]: of(at_s) })]), SETTLED_S));
-    assert.match(text, new RegExp(`^instance-1 7 grew from .* ${{ mb: 'MB' }[name] ?? name}$`));
-    assert.deepEqual(others, []);
+    const found = growths(moments((at_s) => [one({ [name]: of(at_s) })]), SETTLED_S);
+    const [text, ...others] = grownTexts(found);
+    assert.match(text, new RegExp(`^instance-1 7 grew from .* ${HELD[name]}$`));
+    assert.deepEqual([others, grownTexts(found, ({ role }) => role === 'instance-1')], [[], []]);
   }
 });
 
 test('what grows in the first two minutes of a process only has not grown, whenever it came', () => {
-  const late = (at_s) => ({ key: 'postgres session 8', role: 'postgres session', mb: 4 + Math.min(at_s - 200, 100) / 10, descriptors: 9, threads: 1 });
-  const found = growths(moments((at_s) => [one({ mb: Math.min(at_s, 110) }), ...(at_s >= 200 ? [late(at_s)] : [])]), SETTLED_S);
+  const late = (at_s) => session('8', { mb: 4 + Math.min(at_s - 200, 100) / 10 });
+  const of = (at_s) => [one({ mb: Math.min(at_s, 110) }), ...(at_s >= 200 ? [late(at_s)] : [])];
+  const found = growths(moments(of), SETTLED_S);
   assert.deepEqual([grownTexts(found), found.rows.length], [[], 2]);
   assert.ok(found.rows.every(({ held }) => !held.mb.grew));
 });
 
 test('processes that come and go are not judged each, and their number is', () => {
-  const found = growths(moments((at_s) => [one(), { key: `worker ${at_s}`, role: 'worker', mb: 5, descriptors: 5, threads: 1 }]), SETTLED_S);
-  assert.deepEqual([found.rows.map(({ key }) => key), found.short.length, grownTexts(found)], [['instance-1 7'], 60, []]);
-  const more = (at_s) => Array.from({ length: Math.ceil(at_s / 100) }, (_, n) => ({ key: `${at_s} ${n}`, role: 'worker', mb: 5, descriptors: 5, threads: 1 }));
-  assert.match(grownTexts(growths(moments(more), SETTLED_S))[0], /^worker grew from .* processes$/);
+  const found = growths(moments((at_s) => [one(), session(at_s)]), SETTLED_S);
+  const keys = found.rows.map(({ key }) => key);
+  assert.deepEqual([keys, found.short.length, grownTexts(found)], [['instance-1 7'], 60, []]);
+  const more = (at_s) => Array.from({ length: Math.ceil(at_s / 100) }, (_, n) => session(`${at_s} ${n}`));
+  assert.match(grownTexts(growths(moments(more), SETTLED_S))[0], /^postgres session grew from .* processes$/);
 });
 
 test('what is more than at first is left behind, what is less is not', () => {
@@ -41,7 +52,8 @@ test('what is more than at first is left behind, what is less is not', () => {
 });
 
 test('a metric with labels is summed, and one that is not told is an error', () => {
-  const text = '# TYPE chat_connections gauge\nchat_connections{transport="sse"} 2\nchat_connections{transport="poll"} 1\nchat_connections_more 9\n';
+  const lines = ['{transport="sse"} 2', '{transport="poll"} 1', '_more 9'].map((line) => `chat_connections${line}`);
+  const text = ['# TYPE chat_connections gauge', ...lines, ''].join('\n');
   assert.equal(metric(text, 'chat_connections'), 3);
   assert.throws(() => metric(text, 'chat_sockets_open'), /tells no chat_sockets_open/);
 });
@@ -61,7 +73,8 @@ test('processes are told apart by what they do, not by whom they do it for', () 
 });
 
 test('a census has what a process and those below it hold', async () => {
-  const code = "require('fs').openSync('/dev/null'); require('child_process').spawn('sleep', ['30']); console.log('ready')";
+  const below_it = "require('child_process').spawn('sleep', ['30'])";
+  const code = `require('fs').openSync('/dev/null'); ${below_it}; console.log('ready')`;
   const before = census({ me: process.pid });
   const child = spawn(process.execPath, ['-e', code], { stdio: ['ignore', 'pipe', 'inherit'] });
   await once(child.stdout, 'data');

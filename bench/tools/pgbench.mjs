@@ -9,9 +9,9 @@ export const install = async () => void program(name);
 export const version = () => execFileSync(program(name), ['--version'], { encoding: 'utf8' }).match(/\d+\.\d+/)[0];
 
 /**
- * `writers` connections that send `statement` for `seconds`, each as soon as the last is answered and prepared once. `variables(writer, context)`
- * are the values of its `:names`, texts without spaces, which become the parameters of the prepared statement. Each writer is a program of its own,
- * because each has values of its own.
+ * `writers` connections that send `statement` for `seconds`, each as soon as the last is answered, prepared once.
+ * `variables(writer, context)` are the values of its `:names`, texts without spaces, which become the parameters of the
+ * prepared statement. Each writer is a program of its own, because each has values of its own.
  */
 export const prepared = (statement, { writers, seconds, variables }) => ({
   tool: name,
@@ -24,13 +24,12 @@ export const prepared = (statement, { writers, seconds, variables }) => ({
     at.password = '';
     const all = Array.from({ length: writers }, (_, index) => index + 1);
     for (const writer of all) {
-      const values = Object.entries(variables(writer, context)).map(([key, value]) => `-D ${key}=${value}`);
-      if (values.some((value) => /[\s*?[]/.test(value.slice(3)))) throw new Error('a variable has what a shell would take apart');
-      writeFileSync(join(folder, `variables-${writer}`), values.join(' '));
+      writeFileSync(join(folder, `variables-${writer}`), definitions(variables(writer, context)));
     }
-    const one = `${program(name)} -n -M prepared -c 1 -j 1 -T ${seconds} -f statement.sql $(cat variables-$writer) "$1"`;
+    const flags = `-n -M prepared -c 1 -j 1 -T ${seconds} -f statement.sql $(cat variables-$writer)`;
+    const side_by_side = `for writer in ${all.join(' ')}; do ${program(name)} ${flags} "$1" & done; wait`;
     return {
-      argv: ['sh', '-c', `for writer in ${all.join(' ')}; do ${one} & done; wait`, 'sh', at.href],
+      argv: ['sh', '-c', side_by_side, 'sh', at.href],
       env: { PGPASSFILE: join(folder, 'pgpass') },
       cwd: folder,
     };
@@ -38,13 +37,22 @@ export const prepared = (statement, { writers, seconds, variables }) => ({
   report: (outcome) => report(outcome, writers),
 });
 
-/** Its text, of all writers together: `{ transactions, per_s, latency_ms }`; the latency is the mean of the writers' averages. */
+/** As flags, for a shell that splits them at spaces and would take patterns for file names. */
+function definitions(values) {
+  const texts = Object.entries(values).map(([key, value]) => `${key}=${value}`);
+  const bad = texts.find((text) => /[\s*?[]/.test(text));
+  if (bad) throw new Error(`a shell would take this variable apart: ${bad}`);
+  return texts.map((text) => `-D ${text}`).join(' ');
+}
+
+/** What all writers did together: `{ transactions, per_s, latency_ms }`; the latency is the mean of their averages. */
 export function report({ stdout, stderr }, writers) {
   const all = (pattern) => [...stdout.matchAll(pattern)].map(([, figure]) => Number(figure));
   const rates = all(/^tps = ([\d.]+) /gm);
   const failed = all(/^number of failed transactions: (\d+)/gm).reduce(sum, 0);
   if (rates.length !== writers || failed > 0) {
-    throw new Error(`${rates.length} of ${writers} writers came to an end, ${failed} transactions failed: ${stderr.trim().slice(-300)}`);
+    const said = stderr.trim().slice(-300);
+    throw new Error(`${rates.length} of ${writers} writers came to an end, ${failed} transactions failed: ${said}`);
   }
   return {
     transactions: all(/^number of transactions actually processed: (\d+)/gm).reduce(sum, 0),
