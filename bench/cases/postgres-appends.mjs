@@ -89,9 +89,10 @@ const ours = {
   },
 };
 
-const theirs = (name, writers) => ({
+const theirs = (name, writers, { rounds } = {}) => ({
   name,
   beside: OURS,
+  rounds,
   ...pgbench.prepared(STATEMENT, {
     writers,
     seconds: SECONDS,
@@ -139,7 +140,7 @@ export default {
     peak_mb: false,
     target_cpu: false,
   },
-  contestants: [ours, theirs(LIMIT, 1), theirs(FOUR, 4)].map((contestant) => ({ ...contestant, ...ON })),
+  contestants: [ours, theirs(LIMIT, 1), theirs(FOUR, 4, { rounds: 2 })].map((contestant) => ({ ...contestant, ...ON })),
 
   /** The size of a batch, found once by ours, is that of the others. */
   async calibrate({ name }, execute, found) {
