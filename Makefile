@@ -17,7 +17,7 @@ export SONAGI_PYTHON = $(abspath $(PYTHON))
 .DEFAULT_GOAL := help
 # The steps of `test` share the target folder and the machine: one after another, also under make -j.
 .NOTPARALLEL:
-.PHONY: help install demo demo-stack test check unit counts interop differential differential-k6 smoke conformance bench bottlenecks soak churn fuzz setup web web-test
+.PHONY: help install demo demo-stack test check unit counts interop differential differential-k6 smoke conformance bench bottlenecks soak churn churn-stack fuzz setup web web-test
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -102,6 +102,10 @@ soak: ## half of a core's load for MINUTES (30): does memory grow? (bench/README
 
 churn: ## people come and leave over every transport for MINUTES (10): does memory grow? (bench/README.md)
 	node bench/churn.mjs
+
+churn-stack: setup ## the same through nginx over three instances, PostgreSQL and Redis: does any process grow, is anything left? (bench/README.md)
+	$(CARGO) build --release --locked -p sonagi
+	SONAGI_BIN=$(abspath $(TARGET_DIR))/release/sonagi node bench/churn-stack.mjs
 
 fuzz: ## each fuzz target for FUZZ_SECONDS (30); needs nightly Rust and cargo-fuzz
 	scripts/fuzz.sh $(FUZZ_SECONDS)

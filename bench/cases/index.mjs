@@ -16,6 +16,8 @@ export const CASES = [
   'shards',
   'service-fanout',
   'service-idle',
+  'postgres-appends',
+  'redis-bus',
   'k6-http',
   'k6-receive',
   'k6-held',

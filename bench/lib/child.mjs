@@ -12,7 +12,7 @@ const OUTPUT_LIMIT = 64 * 1024 * 1024;
  * Starts `argv` on `cores` and waits for its end: `{ code, stdout, stderr, overdue, wall_s, cpu_s, peak_mb, peak_below_mb, samples, during }`;
  * `overdue` when it was ended because it did not end by itself.
  * Only one child may end meanwhile: CPU is told apart by time, not by process. `beside(child)` runs until the child ends;
- * `child` is `{ sample(), wait(ms) }`.
+ * `child` is `{ pid, sample(), wait(ms) }`.
  */
 export async function runToEnd({ argv, env, cwd }, { cores, timeout_s, sample_ms, beside }) {
   const cpuBefore = endedChildrenCpu();
@@ -30,7 +30,7 @@ export async function runToEnd({ argv, env, cwd }, { cores, timeout_s, sample_ms
   const memory = new Memory(child.pid, started);
   const sampling = memory.watch(sample_ms, over.signal);
   const wait = (ms) => delay(ms, true, { signal: over.signal }).catch(() => false);
-  const during = beside && beside({ sample: () => memory.sample(), wait });
+  const during = beside && beside({ pid: child.pid, sample: () => memory.sample(), wait });
   // Awaited below; until then nobody else hears of what it throws, and an unheard rejection ends the bench.
   during?.catch(() => {});
   const [code, signal] = await ended.finally(() => (clearTimeout(patience), forget()));

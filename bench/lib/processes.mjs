@@ -32,7 +32,8 @@ export function sampleTree(pid) {
 /** The most memory this one process ever had resident, in MB; 0 when it is gone. */
 export const highWaterMb = (pid) => statusKb(pid, 'VmHWM') / 1024;
 
-function tree(pid) {
+/** The process and all below it. */
+export function tree(pid) {
   const found = [pid];
   // The list grows while it is walked: children of children.
   for (const parent of found) {
@@ -87,11 +88,14 @@ function read(path) {
 /** Ends a process and its descendants at once. */
 export function killTree(pid) {
   // The root first: it must not see a child end and go on to the next.
-  for (const one of tree(pid)) {
-    try {
-      process.kill(one, 'SIGKILL');
-    } catch {
-      // It has ended by itself.
-    }
+  tree(pid).forEach(kill);
+}
+
+/** Ends a process at once, and not those below it, which end by themselves when it is gone, each in its own way. */
+export function kill(pid) {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended by itself.
   }
 }

@@ -2,23 +2,28 @@
 import { rmSync } from 'node:fs';
 import { killTree } from './processes.mjs';
 
-const pids = new Set();
+/** Each with what ends it. */
+const pids = new Map();
 const folders = new Set();
 
-const kept = (set) => (one) => {
-  if (one !== undefined) set.add(one);
-  return () => set.delete(one);
-};
-
-/** Notes a process started here; call what comes back when it has ended, before its number can be another's. */
-export const remember = kept(pids);
+/**
+ * Notes a process started here; call what comes back when it has ended, before its number can be another's. `end(pid)`
+ * ends it and all below it.
+ */
+export function remember(pid, end = killTree) {
+  if (pid !== undefined) pids.set(pid, end);
+  return () => pids.delete(pid);
+}
 
 /** Notes a scratch folder; call what comes back when it is gone. */
-export const rememberFolder = kept(folders);
+export function rememberFolder(folder) {
+  folders.add(folder);
+  return () => folders.delete(folder);
+}
 
 /** Ends all that is noted, at once. */
 export function endAll() {
-  for (const pid of pids) killTree(pid);
+  for (const [pid, end] of pids) end(pid);
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 }
 

@@ -2,22 +2,26 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { metricsOf } from './metrics.mjs';
-import { sampleTree } from './processes.mjs';
+import { kill, sampleTree } from './processes.mjs';
 import { remember } from './started.mjs';
 
 const READY = /listening on (http:\/\/[\d.]+:(\d+))/;
+/** What a target that is several programs says before that: where they are, in JSON. */
+const ADDRESSES = /^addresses (\{.*\})$/m;
 const READY_WITHIN_MS = 20_000;
+const FAREWELL_MS = 5000;
 
 export class Target {
   /** Starts it and waits for its line. `kind` is a file of targets/. */
   static async start(kind, cache, cores) {
     const argv = kind.argv(cache).map(String);
     const child = spawn('taskset', ['-c', cores, ...argv], { stdio: ['pipe', 'pipe', 'pipe'], env: { ...process.env, ...kind.env } });
-    const forget = remember(child.pid);
+    // Those below a keeper end by themselves once it is gone: a database that is killed would leave memory behind.
+    const forget = kind.keeps ? remember(child.pid, kill) : remember(child.pid);
     const ended = once(child, 'close').catch((error) => [error.message]).finally(forget);
     let said = '';
     const match = await new Promise((resolve, reject) => {
-      const overdue = setTimeout(() => reject(new Error(`the target ${kind.name} was not ready: ${said.slice(-400)}`)), READY_WITHIN_MS);
+      const overdue = setTimeout(() => reject(new Error(`the target ${kind.name} was not ready: ${said.slice(-400)}`)), kind.ready_ms ?? READY_WITHIN_MS);
       const hear = (text) => {
         said = (said + text).slice(-4000);
         const found = said.match(READY);
@@ -29,11 +33,11 @@ export class Target {
       child.kill('SIGKILL');
       throw error;
     });
-    return new Target(kind, child, ended, argv, match);
+    return new Target(kind, child, ended, argv, match, said.match(ADDRESSES)?.[1]);
   }
 
-  constructor(kind, child, ended, argv, [, url, port]) {
-    Object.assign(this, { kind, name: kind.name, pid: child.pid, url, port: Number(port), argv });
+  constructor(kind, child, ended, argv, [, url, port], addresses) {
+    Object.assign(this, { kind, name: kind.name, pid: child.pid, url, port: Number(port), argv, addresses: addresses && JSON.parse(addresses) });
     this.#child = child;
     this.#ended = ended;
   }
@@ -66,7 +70,7 @@ export class Target {
   async stop() {
     this.#child.stdin.end();
     this.#child.kill('SIGTERM');
-    const overdue = setTimeout(() => this.#child.kill('SIGKILL'), 5000);
+    const overdue = setTimeout(() => this.#child.kill('SIGKILL'), this.kind.farewell_ms ?? FAREWELL_MS);
     await this.#ended;
     clearTimeout(overdue);
   }

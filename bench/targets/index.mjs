@@ -5,5 +5,6 @@ import * as eager from './serve-eager.mjs';
 import * as logins from './serve-logins.mjs';
 import * as sqlite from './serve-sqlite.mjs';
 import * as serve from './serve.mjs';
+import { appends, heard, one, three } from './stacks.mjs';
 
-export const TARGETS = Object.fromEntries([nothing, serve, eager, logins, sqlite, ...SERVERS].map((target) => [target.name, target]));
+export const TARGETS = Object.fromEntries([nothing, serve, eager, logins, sqlite, appends, one, heard, three, ...SERVERS].map((target) => [target.name, target]));

@@ -13,7 +13,8 @@ const cases = await Promise.all(CASES.map(load));
 const row = async (kase, name) => (await load(kase)).contestants.find((one) => one.name === name);
 const folder = mkdtempSync(join(tmpdir(), 'sonagi-bench-'));
 after(() => rmSync(folder, { recursive: true }));
-const target = { url: 'http://127.0.0.1:1', port: 1, pid: 1 };
+const addresses = { postgres: 'postgres://sonagi:secret@127.0.0.1:1/postgres', instances: ['http://127.0.0.1:1', 'http://127.0.0.1:2'], pids: {} };
+const target = { url: 'http://127.0.0.1:1', port: 1, pid: 1, addresses };
 // What calibration found is not at hand here; any figure will do for a command line.
 const calibration = new Proxy({}, { get: () => 1 });
 
@@ -189,4 +190,52 @@ test('a held user of a k6 script weighs what nine thousand more add, divided by 
   assert.deepEqual([found.kb_per_user, found.connecting_s, found.falls_short], [(810 * 1024) / 9000, 1.5, undefined]);
   assert.match(measure({ users: 10_001, received: 19_999 }, { during, latest }).falls_short, /^1 more sessions than users; 19999 of 20000/);
   assert.equal(measure({ users: 10_000, received: 20_000 }, { during, latest: () => undefined }).kb_per_user, undefined);
+});
+
+test('messages a second over PostgreSQL are statements by messages of each, on either side', async () => {
+  const ours = await row('postgres-appends', 'sonagi serve');
+  const window = { seconds: 3, messages: 30_000, commits: 1000, postgres_cpu: 0.9, service_cpu: 0.4 };
+  const summary = clean({ operations: [{ name: 'send', response_ms: { p99: 8 } }] });
+  const found = ours.measure(summary, { during: window });
+  assert.deepEqual([found.appends_per_s, found.batch, found.statement_ms, found.p99_ms, found.falls_short], [10_000, 30, 3, 8, undefined]);
+  assert.throws(() => ours.measure(summary, {}), /over before/);
+  const limit = await row('postgres-appends', 'pgbench, four writers');
+  const told = (tps) => `number of transactions actually processed: ${tps * 6}\nnumber of failed transactions: 0 (0.000%)\nlatency average = 10.000 ms\ntps = ${tps} (without initial connection time)\n`;
+  const report = limit.report({ stdout: told(100).repeat(4), stderr: '' });
+  const { appends_per_s, operations, statement_ms } = limit.measure(report, { during: window, calibration: { batch: 30 } });
+  assert.deepEqual([appends_per_s, operations, statement_ms], [12_000, 72_000, 10]);
+  assert.throws(() => limit.report({ stdout: told(100).repeat(3), stderr: 'gone' }), /3 of 4 writers came to an end.*gone/);
+});
+
+test('a batch is as large as ours were, and one that ours could not tell is none', async () => {
+  const kase = await load('postgres-appends');
+  const [ours, limit] = kase.contestants;
+  const execute = async () => ({ measures: { batch: 31.6 } });
+  const known = await kase.calibrate(ours, execute, new Map());
+  assert.deepEqual(await kase.calibrate(limit, execute, new Map([[ours.name, known]])), { batch: 32 });
+  await assert.rejects(kase.calibrate(limit, execute, new Map([[ours.name, { error: 'no PostgreSQL' }]])), /no PostgreSQL/);
+  await assert.rejects(kase.calibrate(limit, execute, new Map()), /did not run/);
+});
+
+test('what instances cost is all of their servers’ CPU, and a copy that was never owed is told', async () => {
+  const { measure } = await row('redis-bus', '3 instances over Redis');
+  const during = { seconds: 2, cpu: { instance: 0.3, redis: 0.1, postgres: 0.1 } };
+  const delivery = { messages: 2000, owed: 100_000, delivered: 100_000, late: 0, duplicate: 0, latency_ms: { p50: 1, p99: 3 } };
+  const found = measure(clean({ delivery }), { during });
+  assert.deepEqual([found.deliveries_per_s, found.deliveries_per_cpu_s, found.redis_cpu, found.falls_short], [25_000, 100_000, 0.05, undefined]);
+  assert.equal(measure(clean({ delivery: { ...delivery, owed: 99_000, delivered: 99_000 } }), { during }).falls_short, '99000 copies were owed, not 100000');
+});
+
+test('each member of a group over Redis goes to an instance of the target', async () => {
+  const { command } = await row('redis-bus', '3 instances over Redis');
+  const { argv } = command({ target, folder, cache: '/cache' });
+  const { config } = JSON.parse(argv[argv.indexOf('--overrides') + 1]);
+  assert.deepEqual(config.variables.at, ['ws://127.0.0.1:1', 'ws://127.0.0.1:2']);
+});
+
+test('no command that results show has the password of a database', async () => {
+  for (const { command } of (await load('postgres-appends')).contestants) {
+    const { argv, env } = command({ target, folder, cache: '/cache', calibration: { batch: 3 } });
+    assert.doesNotMatch(JSON.stringify([argv, env]), /secret/);
+  }
 });

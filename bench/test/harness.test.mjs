@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { runToEnd } from '../lib/child.mjs';
 import { listed } from '../lib/cores.mjs';
-import { sampleTree } from '../lib/processes.mjs';
+import { kill, sampleTree } from '../lib/processes.mjs';
 import { CASES, load } from '../cases/index.mjs';
 import { columns } from '../lib/measures.mjs';
 import { TOOLS } from '../tools/index.mjs';
@@ -66,6 +66,16 @@ test('an interrupted bench leaves no process and no folder behind', async () => 
   assert.equal(exit, 130);
   assert.equal(existsSync(folder), false);
   assert.equal(sampleTree(pid).rss_mb, 0);
+});
+
+test('a keeper is killed alone: what it keeps ends in its own way', async () => {
+  const keeper = spawn('sh', ['-c', 'sleep 1000 & echo $!; wait'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const kept = Number(String((await once(keeper.stdout, 'data'))[0]));
+  kill(keeper.pid);
+  await once(keeper, 'exit');
+  const { rss_mb } = sampleTree(kept);
+  kill(kept);
+  assert.ok(rss_mb > 0, 'it was ended as well');
 });
 
 test('CPU is seen in steps finer than a tick', () => {

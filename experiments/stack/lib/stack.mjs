@@ -7,9 +7,8 @@ import { SONAGI } from '../../../interop/support/process.mjs';
 import { freePorts, isOpen } from '../../../interop/support/ports.mjs';
 import { Processes } from './processes.mjs';
 
-
-/** Debian keeps servers where only root looks, PostgreSQL's in a folder of its version. */
-function program(name) {
+/** Where a program is. Debian keeps servers where only root looks, PostgreSQL's in a folder of its version. */
+export function program(name) {
   const debian = '/usr/lib/postgresql';
   const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => b - a) : [];
   const beside = ['/usr/sbin', ...versions.map((version) => join(debian, version, 'bin'))];
@@ -19,14 +18,14 @@ function program(name) {
 }
 
 /** What is started when nothing else is said. */
-export const DEFAULTS = { instances: 3, users: 20, grace: '2s', serve: [], postgres: [] };
+export const DEFAULTS = { instances: 3, users: 20, grace: '2s', serve: [], postgres: [], bus: true, front: true };
 
 export class Stack {
   #parts = new Map();
 
   /**
    * Starts one, or leaves nothing. `folder`: where, a path that nothing has yet; `serve`: further flags of every instance; `postgres`:
-   * settings of PostgreSQL, as `fsync=off`.
+   * settings of PostgreSQL, as `fsync=off`. Without `bus` there is no Redis, which one instance needs none of; without `front` no nginx.
    */
   static async start({ folder, ...options } = {}) {
     if (!existsSync(SONAGI)) throw new Error(`there is no ${SONAGI}\nhint: cargo build -p sonagi, or SONAGI_BIN=…`);
@@ -41,19 +40,21 @@ export class Stack {
   }
 
   constructor(processes, options) {
-    Object.assign(this, { processes, options, folder: processes.folder, postgres: undefined, redis: undefined, instances: [] });
+    Object.assign(this, { processes, options, folder: processes.folder, postgres: undefined, redis: undefined, status: undefined, instances: [] });
   }
 
   async #start() {
-    const { instances } = this.options;
+    const { instances, bus, front } = this.options;
     const [redis, postgres, nginx, status, ...ports] = await freePorts(4 + instances);
-    await Promise.all([this.#startPostgres(postgres), this.#startRedis(redis)]);
+    await Promise.all([this.#startPostgres(postgres), bus && this.#startRedis(redis)]);
     // Several instances are one service by what they have in common.
-    const shared = ['--store', this.postgres, '--bus', this.redis];
+    const shared = ['--store', this.postgres, ...(bus ? ['--bus', this.redis] : [])];
     // The first makes the tables and the users that the others find.
     await this.#startInstance(1, ports[0], shared);
     await Promise.all(ports.slice(1).map((port, at) => this.#startInstance(at + 2, port, shared)));
-    await this.#startNginx(nginx, status, ports);
+    if (front) await this.#startNginx(nginx, status, ports);
+    else this.url = this.instances[0];
+    this.watch = [...(this.status ? [this.status] : []), ...(bus ? [this.redis] : []), this.postgres];
   }
 
   async #startPostgres(port) {
@@ -104,7 +105,7 @@ export class Stack {
     this.url = `http://127.0.0.1:${port}`;
     // SIGQUIT would wait for every WebSocket. Killed, its workers would live on: it is always asked.
     await this.#part('nginx', argv, { widow: 'TERM' }, () => isOpen(port));
-    this.watch = [`nginx:http://127.0.0.1:${status}/status#log=${log}`, this.redis, this.postgres];
+    this.status = `nginx:http://127.0.0.1:${status}/status#log=${log}`;
   }
 
   async #part(name, argv, options, isReady) {
