@@ -7,7 +7,7 @@
 mod line;
 
 use crate::settings::Network;
-use line::Line;
+use line::{Broken, Line};
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use sonagi_transport::clock::Clock;
 use std::io;
@@ -130,10 +130,13 @@ async fn carry(
         let (from_client, to_client) = client.split();
         let (from_service, to_service) = service.split();
         let both = async {
-            tokio::try_join!(there.carry(from_client, to_service), back.carry(from_service, to_client))
+            tokio::try_join!(
+                ended(there.carry(from_client, to_service)),
+                ended(back.carry(from_service, to_client))
+            )
         };
         tokio::select! {
-            done = both => done.is_ok(),
+            done = both => done == Ok((true, true)),
             // Without cuts there is nobody who could send one: that says nothing.
             Ok(()) = cut.changed() => false,
         }
@@ -141,6 +144,16 @@ async fn carry(
     if !is_whole {
         reset(&client);
         reset(&service);
+    }
+}
+
+/// Whether a direction came to its end; an error where the other one will not come to its own. A side that does not listen
+/// any more may have said a last word, which is still on its way; one that is gone has nobody to hear any.
+async fn ended(direction: impl Future<Output = Result<(), Broken>>) -> Result<bool, Broken> {
+    match direction.await {
+        Ok(()) => Ok(true),
+        Err(Broken::Writing) => Ok(false),
+        Err(Broken::Reading) => Err(Broken::Reading),
     }
 }
 
@@ -182,6 +195,29 @@ mod tests {
         let mut answered = Vec::new();
         client.read_to_end(&mut answered).unwrap();
         assert!(answered == sent, "{} bytes of {}", answered.len(), sent.len());
+        service.join().unwrap();
+    }
+
+    #[test]
+    fn the_last_word_of_a_service_that_closes_arrives_though_more_is_said_to_it() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let service = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            stream.read_exact(&mut [0]).unwrap();
+            stream.write_all(b"bye").unwrap();
+        });
+        let latency = Duration::from_millis(100);
+        let proxy = Proxy::start(address, &Network { latency, ..Network::default() }).unwrap();
+        let mut client = TcpStream::connect(proxy.address()).unwrap();
+        for _ in 0..40 {
+            // Once the service is gone, this is refused.
+            let _ = client.write_all(b"hello");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        let mut word = [0; 3];
+        client.read_exact(&mut word).unwrap();
+        assert_eq!(&word, b"bye");
         service.join().unwrap();
     }
 

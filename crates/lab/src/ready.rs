@@ -58,7 +58,14 @@ fn answer(address: &Address, path: &str) -> io::Result<Vec<u8>> {
     let request = format!("GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n\r\n");
     stream.write_all(request.as_bytes())?;
     let mut answered = Vec::new();
-    stream.take(STATUS_LINE as u64).read_to_end(&mut answered)?;
+    let mut buffer = [0; STATUS_LINE];
+    // Up to the end of its first line: a connection that is kept open has no other end.
+    while !answered.contains(&b'\n') && answered.len() < STATUS_LINE {
+        match stream.read(&mut buffer)? {
+            0 => break,
+            read => answered.extend_from_slice(&buffer[..read]),
+        }
+    }
     Ok(answered)
 }
 
@@ -66,6 +73,23 @@ fn answer(address: &Address, path: &str) -> io::Result<Vec<u8>> {
 mod tests {
     use super::*;
     use std::net::TcpListener;
+
+    #[test]
+    fn a_short_answer_on_a_connection_that_stays_open_is_read() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let (asked, until_asked) = std::sync::mpsc::channel::<()>();
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let _ = stream.read(&mut [0; 512]).unwrap();
+            stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").unwrap();
+            let _ = until_asked.recv();
+        });
+        let address = Address { host: "127.0.0.1".to_owned(), port };
+        assert_eq!(ask(&address, "/"), Ok(()));
+        drop(asked);
+        server.join().unwrap();
+    }
 
     #[test]
     fn a_status_below_400_is_ready_and_everything_else_says_what_it_is() {

@@ -38,6 +38,15 @@ pub(super) struct Line {
     scratch: RefCell<Box<[u8]>>,
 }
 
+/// Why a direction did not come to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Broken {
+    /// The side that speaks is gone. What it had said has arrived.
+    Reading,
+    /// The side that listens is gone.
+    Writing,
+}
+
 /// Bytes on their way; None: the end.
 type Chunk = (At, Option<Vec<u8>>, OwnedSemaphorePermit);
 
@@ -61,9 +70,17 @@ impl Line {
         &self,
         from: impl AsyncRead + Unpin,
         to: impl AsyncWrite + Unpin,
-    ) -> io::Result<()> {
+    ) -> Result<(), Broken> {
         let (chunks, under_way) = mpsc::unbounded_channel();
-        tokio::try_join!(self.take(from, chunks), self.hand_over(under_way, to)).map(drop)
+        let mut taken = Ok(());
+        let take = async {
+            // An error is no reason to lose what was read before it.
+            taken = self.take(from, chunks).await;
+            Ok(())
+        };
+        let handed = tokio::try_join!(take, self.hand_over(under_way, to));
+        handed.map_err(|_: io::Error| Broken::Writing)?;
+        taken.map_err(|_| Broken::Reading)
     }
 
     async fn take(
