@@ -118,7 +118,12 @@ impl Ended {
     /// In words: its status, and why where that is known.
     pub fn words(&self) -> String {
         use std::os::unix::process::ExitStatusExt;
-        let status = std::process::ExitStatus::from_raw(self.status).to_string();
-        if self.oom_kills > 0 { format!("{status}, killed by the memory limit") } else { status }
+        let status = std::process::ExitStatus::from_raw(self.status);
+        match (self.oom_kills, status.signal()) {
+            (0, _) => status.to_string(),
+            (_, Some(9)) => format!("{status}, killed by the memory limit"),
+            // Another process of it was, and it ended of that, or of itself.
+            _ => format!("{status}, after a process of it was killed by the memory limit"),
+        }
     }
 }

@@ -148,6 +148,11 @@ impl Kept {
         Some(Used { cpu: group.cpu()?, resident: group.resident()? })
     }
 
+    /// Processes of it that the kernel killed so far for its memory limit.
+    pub(crate) fn memory_kills(&self) -> u64 {
+        self.group.as_ref().map_or(0, Group::oom_kills)
+    }
+
     /// Writes what the service prints to this file from now on, with what it has printed.
     pub fn log_to(&mut self, path: &Path) {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());

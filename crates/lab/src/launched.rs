@@ -123,6 +123,11 @@ impl Launched {
         self.kept.used()
     }
 
+    /// Processes of it that the kernel killed so far for its memory limit; 0 where there is no group of its own to ask.
+    pub fn memory_kills(&self) -> u64 {
+        self.kept.memory_kills()
+    }
+
     /// Writes what it prints to this file from now on.
     pub fn log_to(&mut self, path: &Path) {
         self.kept.log_to(path);

@@ -421,7 +421,10 @@ fn service(page: &mut Page, service: &Service) {
     if service.is_saturated() {
         parts.push(format!("saturated for {}", counted(service.full_s, "second")));
     }
-    let tone = if service.ended.is_some() { Tone::Bad } else { Tone::Faint };
+    if service.memory_kills > 0 {
+        parts.push(format!("{} killed by its memory limit", count(service.memory_kills)));
+    }
+    let tone = if service.failure().is_some() { Tone::Bad } else { Tone::Faint };
     page.entry("service", tone, &items(&parts));
     if service.is_machine_saturated() {
         let (seconds, cores) = (counted(service.machine_full_s, "second"), service.machine_cores);

@@ -36,6 +36,8 @@ pub(crate) struct WatchedService {
     last: (Instant, Duration),
     /// Most memory resident so far.
     resident_peak: u64,
+    /// Processes that its memory limit had killed before the run.
+    killed_before: u64,
     /// Whether what it prints is written into a folder.
     is_logged: bool,
 }
@@ -91,8 +93,9 @@ impl WatchedService {
             ..summary::Service::default()
         };
         let (first, last) = (Duration::ZERO, (Instant::now(), Duration::ZERO));
-        let (resident_peak, is_logged) = (0, false);
-        let mut watched = WatchedService { service, seen, cores, first, last, resident_peak, is_logged };
+        let (resident_peak, killed_before, is_logged) = (0, 0, false);
+        let mut watched =
+            WatchedService { service, seen, cores, first, last, resident_peak, killed_before, is_logged };
         let cpu = watched.used().map_or(Duration::ZERO, |used| used.cpu);
         (watched.first, watched.last.1) = (cpu, cpu);
         watched
@@ -154,6 +157,7 @@ impl WatchedService {
     /// service's memory is the kernel's, and that of its whole life.
     pub(crate) fn begin_run(&mut self) {
         self.resident_peak = 0;
+        self.killed_before = self.memory_kills();
         let summary::Service { arguments, workers, machine_cores, ended, .. } =
             std::mem::take(&mut self.seen);
         self.seen =
@@ -197,6 +201,13 @@ impl WatchedService {
         (self.seen, troubles.into_iter().map(Error::could_not).collect())
     }
 
+    fn memory_kills(&self) -> u64 {
+        match &self.service {
+            Kind::Served(_) => 0,
+            Kind::Launched(launched, _) => launched.memory_kills(),
+        }
+    }
+
     fn has_ended(&mut self) -> Option<String> {
         match &mut self.service {
             Kind::Served(service) => service.has_ended(),
@@ -221,6 +232,8 @@ impl WatchedService {
             return;
         }
         self.seen.ended = self.has_ended();
+        self.seen.memory_kills =
+            self.memory_kills().saturating_sub(self.killed_before).max(self.seen.memory_kills);
         let Some(used) = self.used() else { return };
         self.seen.cpu_s = used.cpu.saturating_sub(self.first).as_secs_f64();
         self.seen.resident_peak_mb = (used.resident_peak as f64 / 1e5).round() / 10.0;

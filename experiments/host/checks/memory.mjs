@@ -1,7 +1,7 @@
 // Memory beyond a limit is killed, and the run says so.
 import { launched } from '../lib/launched.mjs';
 
-const TOLD = 'killed by the memory limit';
+const TOLD = 'memory limit';
 
 export async function* memory(started) {
   const small = { limits: { memory: '200 MB' } };
@@ -26,8 +26,8 @@ async function* eaten(started, { name, kind, launch, limit_mib }) {
   };
   yield {
     what: `memory: ${name}: the run says so`,
-    asked: `"${TOLD}", exit code 1`,
-    got: words ? `"${service?.ended ?? TOLD}", exit code ${code}` : `nothing of it, exit code ${code}`,
+    asked: `the words "${TOLD}", exit code 1`,
+    got: words ? `"${service?.ended ?? `processes killed: ${service?.memory_kills}`}", exit code ${code}` : `nothing of it, exit code ${code}`,
     isHeld: words && code === 1,
   };
 }

@@ -31,9 +31,22 @@ pub struct Service {
     pub resident_peak_mb: f64,
     /// How it ended, when that was before the run's end: nobody had asked it to.
     pub ended: Option<String>,
+    /// Processes of it that the kernel killed in the run for its memory limit.
+    #[serde(default)]
+    pub memory_kills: u64,
 }
 
 impl Service {
+    /// What went wrong with it in the run: it ended, or lost processes to its memory limit.
+    pub fn failure(&self) -> Option<String> {
+        match (&self.ended, self.memory_kills) {
+            (Some(how), _) => Some(format!("the service ended during the run: {how}")),
+            (None, 0) => None,
+            (None, 1) => Some("the memory limit killed a process of the service".to_owned()),
+            (None, several) => Some(format!("the memory limit killed {several} processes of the service")),
+        }
+    }
+
     /// Whether its workers were busy for so long that more was not to be had from them.
     pub fn is_saturated(&self) -> bool {
         self.full_s >= SATURATED_SECONDS
@@ -46,17 +59,17 @@ impl Service {
 }
 
 impl Summary {
-    /// The summary of a run beside which this service ran. A service that ended of itself fails the run, whatever the
-    /// users noticed of it.
+    /// The summary of a run beside which this service ran. A service that ended of itself, or was killed in part, fails
+    /// the run, whatever the users noticed of it.
     #[must_use]
     pub fn beside(mut self, service: Service) -> Summary {
-        if let Some(how) = &service.ended {
+        if let Some(failure) = service.failure() {
             let verdict = &mut self.verdict;
             if verdict.result == Conclusion::Pass {
                 verdict.result = Conclusion::Fail;
                 verdict.reasons.clear();
             }
-            verdict.reasons.insert(0, format!("the service ended during the run: {how}"));
+            verdict.reasons.insert(0, failure);
         }
         self.service = Some(service);
         self

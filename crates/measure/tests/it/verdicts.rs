@@ -375,9 +375,12 @@ fn a_service_that_ends_of_itself_fails_its_run() {
     let unharmed = passed.clone().beside(Service::default());
     assert_eq!((unharmed.verdict, unharmed.service), (passed.verdict.clone(), Some(Service::default())));
     let gone = Service { ended: Some("signal: 9 (SIGKILL)".to_owned()), ..Service::default() };
-    let verdict = passed.beside(gone.clone()).verdict;
+    let verdict = passed.clone().beside(gone.clone()).verdict;
     assert_eq!(verdict.result, Conclusion::Fail);
     assert_eq!(verdict.reasons, ["the service ended during the run: signal: 9 (SIGKILL)"]);
+    let verdict = passed.beside(Service { memory_kills: 2, ..Service::default() }).verdict;
+    assert_eq!(verdict.result, Conclusion::Fail);
+    assert_eq!(verdict.reasons, ["the memory limit killed 2 processes of the service"]);
     let mut invalid = run(|_, _| {});
     invalid.verdict.result = Conclusion::Invalid;
     let verdict = invalid.beside(gone).verdict;

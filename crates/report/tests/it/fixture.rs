@@ -296,6 +296,7 @@ pub(crate) fn service(full_s: u64, machine_full_s: u64) -> Service {
         machine_full_s,
         resident_peak_mb: 88.4,
         ended: None,
+        memory_kills: 0,
     }
 }
 

@@ -100,8 +100,7 @@ impl<'a> TestService<'a> {
             None => return Vec::new(),
             Some(Watched::Own(service)) => {
                 let (used, troubles) = service.end(&|| stop_requests.to_stop_at_once());
-                let ended = used.ended.iter().map(|how| format!("the service ended during the run: {how}"));
-                let troubles = ended.chain(troubles.iter().map(bare)).collect();
+                let troubles = used.failure().into_iter().chain(troubles.iter().map(bare)).collect();
                 (used, troubles)
             }
             // Whoever has it says that it ended, once.

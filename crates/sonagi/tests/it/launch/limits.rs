@@ -80,6 +80,28 @@ fn memory_beyond_the_limit_is_killed_and_told() {
 }
 
 #[test]
+fn a_worker_that_the_memory_limit_kills_fails_the_run_that_goes_on_without_it() {
+    let (place, port) = (Place::new(), free_port());
+    place.write(
+        "worker.cjs",
+        "const eaten = []; setTimeout(() => setInterval(() => eaten.push(Buffer.alloc(16 << 20, 1)), 20), 1500);",
+    );
+    let command = format!("command: node worker.cjs & {}", serve(port));
+    place.write("master.yml", &script(port, 5, &[command.as_str(), "limits: { memory: 200 MB }"], ""));
+    let answer = place.sonagi(&["run", "master.yml", "--json"]);
+    if is_refused(&answer) {
+        return;
+    }
+    assert_eq!(answer.code, Some(1), "{answer:?}");
+    let run = answer.json();
+    assert_eq!((&run["service"]["memory_kills"], &run["service"]["ended"]), (&1.into(), &Value::Null));
+    let told = "the memory limit killed a process of the service";
+    assert_eq!(run["verdict"]["reasons"][0], told, "{}", run["verdict"]);
+    let shown = place.sonagi(&["report", run["run_folder"].as_str().unwrap()]);
+    assert!(shown.out.contains("1 killed by its memory limit"), "{shown:?}");
+}
+
+#[test]
 fn a_burstable_host_without_credits_runs_at_its_baseline() {
     let (place, port) = (Place::new(), free_port());
     let command = format!("command: echo $$ > first; (while :; do :; done) & {}", serve(port));
