@@ -50,6 +50,11 @@ impl Problem {
         Problem::new(413, "too_large", format!("a content may have {limit} bytes and an id 128"))
     }
 
+    /// Of a cursor, or of a room that was begun anew.
+    pub(crate) fn not_kept() -> Problem {
+        Problem::new(410, "not_kept", "what was missed is not at hand any more")
+    }
+
     pub(crate) fn draining() -> Problem {
         Problem { retry_after: Some(1), ..Problem::new(503, "draining", "the service is about to stop") }
     }

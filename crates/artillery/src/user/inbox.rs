@@ -12,6 +12,7 @@ use sonagi_wire::socketio;
 use std::collections::VecDeque;
 
 use super::evidence::Evidence;
+use super::refusal::is_refusal;
 use sonagi_engine::delivery::track;
 use sonagi_transport::link::{Incoming, WebsocketEvent};
 
@@ -219,9 +220,14 @@ impl Inbox {
         self.held.as_mut()?.answers.pop_front()
     }
 
-    /// Whether the acknowledgement awaited last has come, whatever it said.
+    /// Whether the acknowledgement awaited last has come, and was no refusal.
     pub(crate) fn was_acknowledged(&self) -> bool {
         self.has_acknowledgement
+    }
+
+    /// The acknowledgement that has come refuses: the target does not have what it answers.
+    pub(crate) fn is_refused(&mut self) {
+        self.has_acknowledgement = false;
     }
 
     /// Stops waiting; in a flow with `expect` steps, what else fitted is kept for them.
@@ -376,6 +382,14 @@ impl AnswerKind {
 impl AwaitedAnswer {
     /// What captures, matches and comparisons look at: a message as it is; the arguments of an event or
     /// acknowledgement.
+    /// Whether it is an acknowledgement that refuses. One without any of these words does not, and need not be read.
+    pub(crate) fn refuses(&self) -> bool {
+        let may_refuse = || ["false", "err", "null"].iter().any(|word| self.text.contains(word));
+        self.kind == AnswerKind::Acknowledgement
+            && may_refuse()
+            && self.evidence().arguments().is_some_and(is_refusal)
+    }
+
     pub(crate) fn evidence(&self) -> Evidence<'_> {
         if matches!(self.kind, AnswerKind::Message | AnswerKind::Topic(_)) {
             return Evidence::message(&self.text);

@@ -307,6 +307,14 @@ impl User {
             };
             let objection = self.examine_answer(awaited, wanted.as_deref(), &answer).err();
             let has_one_chance = missing == Failure::AckTimeout;
+            if has_one_chance {
+                // By what the script wants of it; else by what nobody says by mistake.
+                let is_judged = wanted.is_some() || !awaited.matches.is_empty();
+                let is_refused = if is_judged { objection.is_some() } else { answer.refuses() };
+                if is_refused {
+                    self.inbox.is_refused();
+                }
+            }
             if objection.is_none() || has_one_chance {
                 self.succeed_at(begun, None, Outcome::Ok, answer.at.max(begun.started));
                 // The operation's time stands, the user fails.

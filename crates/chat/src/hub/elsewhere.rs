@@ -18,18 +18,23 @@ impl Hub {
         if room.is_stale_for(start) { self.refresh(room).await } else { Ok(()) }
     }
 
-    /// Has what the store says of the room published, and the room heard from now on.
+    /// Has what the store says of the room published, and the room heard from now on. A room that was begun anew
+    /// elsewhere is none any more: whoever asks again finds the new one.
     pub(crate) async fn refresh(self: &Arc<Hub>, room: &Arc<Room>) -> Result<(), Problem> {
         if !self.is_shared {
             return Ok(());
         }
         let (answer, answered) = tokio::sync::oneshot::channel();
-        let (hub, room) = (self.clone(), room.clone());
+        let (hub, asked_for) = (self.clone(), room.clone());
         let asked = self.log.ask(Box::new(move |store, others| {
-            let refreshed = others.map_or(Ok(()), |others| others.refresh(&room, store, &hub));
+            let refreshed = others.map_or(Ok(()), |others| others.refresh(&asked_for, store, &hub));
             let _ = answer.send(refreshed);
         }));
-        self.answered(asked, answered).await.map(|_| ())
+        self.answered(asked, answered).await?;
+        if self.rooms.has(room) {
+            return Ok(());
+        }
+        Err(Problem::not_kept())
     }
 
     /// Whether the room may be there though it is not known here.

@@ -89,8 +89,10 @@ impl Hub {
         if let Err(error) = &refreshed {
             self.failures.store("read", error);
         }
-        let entered = refreshed.map(|()| room.enter(member, start, true, greet, &self.metrics));
-        let is_done = entered.is_ok_and(|entered| self.has_entered(room, member, start, entered).is_ok());
+        // One that was begun anew elsewhere is found under its id by whoever comes back.
+        let entered = (refreshed.is_ok() && self.rooms.has(room))
+            .then(|| room.enter(member, start, true, greet, &self.metrics));
+        let is_done = entered.is_some_and(|entered| self.has_entered(room, member, start, entered).is_ok());
         if !is_done {
             member.peer.outbox.close(Close::Restart);
         }
@@ -113,7 +115,7 @@ impl Hub {
             }
             Entered::NotKept => {
                 member.peer.unseat(member, &self.metrics);
-                return Err(Problem::new(410, "not_kept", "what was missed is not at hand any more"));
+                return Err(Problem::not_kept());
             }
         }
         Ok(())

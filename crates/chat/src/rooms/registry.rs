@@ -38,6 +38,10 @@ pub(crate) enum NotMade {
 }
 
 impl Table {
+    fn has(&self, room: &Arc<Room>) -> bool {
+        self.by_id.get(&room.id).is_some_and(|known| Arc::ptr_eq(known, room))
+    }
+
     fn remove(&mut self, id: &str) {
         let maker = self.by_id.remove(id).and_then(|room| room.maker);
         if let Some(Entry::Occupied(mut held)) = maker.map(|maker| self.held.entry(maker)) {
@@ -122,7 +126,15 @@ impl Rooms {
 
     /// A room that could not be stored is no room.
     pub(crate) fn unmake(&self, room: &Arc<Room>) {
-        self.write().remove(&room.id);
+        let mut table = self.write();
+        if table.has(room) {
+            table.remove(&room.id);
+        }
+    }
+
+    /// Whether this is still the room of its id.
+    pub(crate) fn has(&self, room: &Arc<Room>) -> bool {
+        self.read().has(room)
     }
 
     /// Forgets what was only asked for, and the memory of rooms that nobody has been in for long. Returns the rooms

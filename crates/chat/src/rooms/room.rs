@@ -121,6 +121,14 @@ impl State {
         self.is_shared && (!self.is_current || is_above)
     }
 
+    fn pass_over(&mut self, upto: u64, serial: u64) {
+        if upto > self.published {
+            self.published = upto;
+            self.recent.pass_over(serial);
+            self.excerpt = None;
+        }
+    }
+
     fn has_audience(&self) -> bool {
         !self.members.is_empty() || self.waiters.count() > 0
     }
@@ -400,12 +408,7 @@ impl Room {
         lock(&self.state).is_current = is_current;
     }
 
-    /// Whether somebody is here or waits.
-    pub(crate) fn has_audience(&self) -> bool {
-        lock(&self.state).has_audience()
-    }
-
-    /// The same, or has asked for something since this was last asked.
+    /// Whether somebody is here or waits, or has asked for something since this was last asked.
     pub(crate) fn is_listened_to(&self) -> bool {
         let mut state = lock(&self.state);
         std::mem::take(&mut state.is_asked) || state.has_audience()
@@ -423,13 +426,20 @@ impl Room {
 
     /// Has messages up to this number taken for published, which nobody here gets; `serial` is above all others.
     pub(crate) fn pass_over(&self, upto: u64, serial: u64) {
-        let mut state = lock(&self.state);
-        if upto > state.published {
-            state.published = upto;
-            state.recent.pass_over(serial);
-            state.excerpt = None;
-        }
+        lock(&self.state).pass_over(upto, serial);
         self.stored.fetch_max(upto, Relaxed);
+    }
+
+    /// The same if nobody is here or waits; false, and nothing changed, when somebody does. Whoever comes later begins
+    /// behind that number.
+    pub(crate) fn pass_over_unheard(&self, upto: u64, serial: u64) -> bool {
+        let mut state = lock(&self.state);
+        if state.has_audience() {
+            return false;
+        }
+        state.pass_over(upto, serial);
+        self.stored.fetch_max(upto, Relaxed);
+        true
     }
 
     /// The members there are.

@@ -56,3 +56,38 @@ fn a_match_says_itself_which_answer_lets_a_user_in() {
         |hint: &&serde_json::Value| hint.as_str().unwrap().starts_with("nobody received a message");
     assert_eq!(hints.iter().filter(says_why).count(), 1, "{hints:?}");
 }
+
+const REFUSED: &str = r#"
+config:
+  target: set by the test
+  phases: [{ duration: 1, arrivalCount: 3 }]
+  socketio: { transports: [websocket] }
+  delivery: { drain: 1 }
+scenarios:
+  - engine: socketio-v3
+    room: "location:7"
+    flow:
+      - emit: [joinRoom, { roomId: "location:7" }]
+        acknowledge: true
+      - think: 0.5
+      - emit: [sendMessage, { roomId: "location:7", content: "{{ $stamp }}" }]
+        acknowledge: true
+      - emit: [sendMessage, { roomId: nowhere, content: "{{ $stamp }}" }]
+        acknowledge: ACKNOWLEDGE
+      - think: 0.5
+"#;
+
+#[test]
+fn a_message_that_the_service_refuses_is_owed_to_nobody() {
+    for (acknowledge, failed) in [("true", 0), ("{ match: { json: $.0.ok, value: true } }", 3)] {
+        let place = Place::new();
+        let service = Service::start(&place, &[]);
+        place.write("refused.yml", &REFUSED.replace("ACKNOWLEDGE", acknowledge));
+        let summary = place.sonagi(&["run", "refused.yml", "-t", &service.url, "--json"]).json();
+        let delivery = &summary["delivery"];
+        assert_eq!(summary["users"]["failed"], failed, "{summary}");
+        assert!(delivery["messages"] == 6 && delivery["delivered"].as_u64() > Some(0), "{delivery}");
+        assert_eq!((&delivery["lost"], &delivery["never_accepted"]), (&0.into(), &0.into()), "{delivery}");
+        assert!(delivery["unknown"].as_u64() > Some(0), "{delivery}");
+    }
+}

@@ -64,11 +64,11 @@ impl InOrder {
         if last <= published {
             return;
         }
-        if first > published + 1 && !room.has_audience() {
-            room.pass_over(first - 1, next_serial(hub));
+        if first > published + 1 {
+            if !room.pass_over_unheard(first - 1, next_serial(hub)) {
+                return self.keep(room, messages, now + PATIENCE);
+            }
             self.0.remove(&room.number);
-        } else if first > published + 1 {
-            return self.keep(room, messages, now + PATIENCE);
         }
         let mut new: Vec<Message> =
             messages.into_iter().filter(|message| message.seq > room.last_published()).collect();
@@ -110,9 +110,7 @@ impl InOrder {
         hub: &Hub,
     ) -> Result<(), StoreError> {
         room.stored.fetch_max(upto, Relaxed);
-        if !room.has_audience() {
-            room.pass_over(upto, next_serial(hub));
-        } else {
+        if !room.pass_over_unheard(upto, next_serial(hub)) {
             fill(room, upto, store, hub)?;
         }
         self.go_on(room, hub);

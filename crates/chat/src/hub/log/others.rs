@@ -188,7 +188,7 @@ impl Others {
     }
 
     /// Has the room heard from now on, and everything published that the store has of it by now. Whoever enters then is
-    /// told right.
+    /// told right, unless the room is none any more by then ([`Rooms::has`](crate::rooms::registry::Rooms::has)).
     pub(crate) fn refresh(
         &mut self,
         room: &Arc<Room>,
@@ -221,7 +221,8 @@ impl Others {
         hub: &Hub,
     ) -> Result<(), StoreError> {
         self.top_key = self.top_key.max(row.key);
-        if row.key != room.key() && row.last < room.last_published() {
+        let published = room.last_published();
+        if row.key != room.key() && (row.last < published || (room.key() != 0 && published > 0)) {
             // Somebody has deleted it, and others have begun it anew: its numbers mean nothing any more.
             for member in room.members().iter() {
                 member.peer.outbox.close(Close::Slow);

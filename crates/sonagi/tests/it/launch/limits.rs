@@ -84,10 +84,10 @@ fn a_worker_that_the_memory_limit_kills_fails_the_run_that_goes_on_without_it() 
     let (place, port) = (Place::new(), free_port());
     place.write(
         "worker.cjs",
-        "const eaten = []; setTimeout(() => setInterval(() => eaten.push(Buffer.alloc(16 << 20, 1)), 20), 1500);",
+        "const eaten = []; setTimeout(() => setInterval(() => eaten.push(Buffer.alloc(64 << 20, 1)), 5), 1500);",
     );
     let command = format!("command: node worker.cjs & {}", serve(port));
-    place.write("master.yml", &script(port, 5, &[command.as_str(), "limits: { memory: 200 MB }"], ""));
+    place.write("master.yml", &script(port, 12, &[command.as_str(), "limits: { memory: 200 MB }"], ""));
     let answer = place.sonagi(&["run", "master.yml", "--json"]);
     if is_refused(&answer) {
         return;

@@ -385,6 +385,30 @@ async fn what_was_committed_by_a_service_that_died_before_it_said_so_comes_from_
 }
 
 #[tokio::test]
+async fn a_room_begun_anew_elsewhere_is_noticed_though_its_numbers_have_come_as_far() {
+    let (store, air) = (Shared::new(), Air::default());
+    let [here] = services(&store, &air).await;
+    for seq in 1..=3 {
+        assert_eq!(say(&here, "location:7").await, seq);
+    }
+    let listening = Receiver::join(&here, "location:7", Start::Now);
+    assert_eq!(listening.told().await, (3, false));
+    let room = here.hub().rooms.find("location:7").unwrap();
+    store.clone().forget_rooms(&[room.key()]).unwrap();
+    let (name, access) = ("location:7", Access::Open);
+    let new =
+        NewMessage { room: name, access, key: 0, above: 0, sender: 0, client_id: None, content: "1", at: 9 };
+    store.clone().append(&[new; 5], 100).unwrap();
+    // Whoever was there comes back, and begins the new room: its first messages are none of the old ones.
+    until("it is sent back", || !listening.peer.outbox.is_open()).await;
+    assert!(!here.hub().rooms.has(&room));
+    let mut back = Receiver::join(&here, "location:7", Start::After(0));
+    assert_eq!(back.told().await, (5, false));
+    back.gets(1..=5).await;
+    assert!(here.hub().refresh(&room).await.is_err(), "the old one is none any more");
+}
+
+#[tokio::test]
 async fn a_room_that_another_service_made_is_found_and_told_of() {
     let (store, air) = (Shared::new(), Air::default());
     let [here] = services(&store, &air).await;
