@@ -147,8 +147,8 @@ async fn carry(
     }
 }
 
-/// Whether a direction came to its end; an error where the other one will not come to its own. A side that does not listen
-/// any more may have said a last word, which is still on its way; one that is gone has nobody to hear any.
+/// Whether a direction came to its end; an error where the other one will not come to its own. A side that does not
+/// listen any more may have said a last word, which is still on its way; one that is gone has nobody to hear any.
 async fn ended(direction: impl Future<Output = Result<(), Broken>>) -> Result<bool, Broken> {
     match direction.await {
         Ok(()) => Ok(true),

@@ -1,5 +1,5 @@
-//! Two sides of runs compared, on a terminal, as Markdown and for a page: the verdict first, then each figure, then what would
-//! decide it.
+//! Two sides of runs compared, on a terminal, as Markdown and for a page: the verdict first, then each figure, then
+//! what would decide it.
 
 mod paged;
 

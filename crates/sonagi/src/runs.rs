@@ -162,6 +162,7 @@ impl<'a> RunSession<'a> {
         runs: Option<&Path>,
         folder: Option<String>,
     ) -> Result<Finished, Error> {
+        self.begun += 1;
         let stop_requests = self.stop_requests.clone();
         let mut watched = WatchedService::of(&job, &|| stop_requests.to_stop())?;
         let ran = self.carried_out(script, job, (runs, folder), watched.as_mut());
@@ -182,6 +183,7 @@ impl<'a> RunSession<'a> {
         place: (Option<&Path>, Option<String>),
         service: &mut WatchedService,
     ) -> Result<Finished, Error> {
+        self.begun += 1;
         service.begin_run();
         let ran = self.carried_out(script, job, place, Some(service))?;
         let used = service.used_in_run(&ran.summary);
@@ -196,7 +198,6 @@ impl<'a> RunSession<'a> {
         (runs, folder): (Option<&Path>, Option<String>),
         watched: Option<&mut WatchedService>,
     ) -> Result<Ran, Error> {
-        self.begun += 1;
         let title = (self.planned > 1).then(|| format!("{}/{} {}", self.begun, self.planned, job.label()));
         let report = self.options.output.is_some().then(Report::default);
         let diagnosed = Diagnosed::new();

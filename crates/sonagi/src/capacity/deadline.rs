@@ -1,5 +1,5 @@
-//! The end of the budget. A trial is begun only if it can be over by then, but its users may stay for longer than it was
-//! planned to take: they are stopped.
+//! The end of the budget. A trial is begun only if it can be over by then, but its users may stay for longer
+//! than it was planned to take: they are stopped.
 
 use std::io;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};

@@ -66,9 +66,9 @@ struct Done {
     did: u64,
 }
 
-/// What was done in a second, from the second behind the first in which anything was to the end of the load (s). Before it
-/// nothing can have ended yet, and behind it the run waits for late messages: neither is work of the target's. None: so
-/// few seconds tell nothing.
+/// What was done in a second, from the second behind the first in which anything was to the end of the load (s). Before
+/// it nothing can have ended yet, and behind it the run waits for late messages: neither is work of the target's. None:
+/// so few seconds tell nothing.
 fn steady(seconds: impl Iterator<Item = Done>, until_s: f64) -> Option<f64> {
     let of_load = seconds.take_while(|second| second.end_s < until_s + SECONDS_MAY_BE_LATE_S);
     let behind = of_load.skip_while(|second| second.did == 0).skip(1);
