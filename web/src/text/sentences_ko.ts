@@ -61,7 +61,10 @@ const REASONS: Entry[] = [
   ],
   ['no user was started: `before` failed: {code}', '시작된 사용자가 없습니다. `before`가 실패했습니다: {code}'],
   ['no user was started', '시작된 사용자가 없습니다'],
-  ['the memory limit killed a process of the service', '메모리 제한 때문에 서비스의 프로세스 하나가 강제 종료되었습니다'],
+  [
+    'the memory limit killed a process of the service',
+    '메모리 제한 때문에 서비스의 프로세스 하나가 강제 종료되었습니다',
+  ],
   [
     'the memory limit killed {n} processes of the service',
     '메모리 제한 때문에 서비스의 프로세스 {n}개가 강제 종료되었습니다',
