@@ -37,7 +37,7 @@ pub(super) struct TestService<'a> {
 /// Whose service it is.
 enum Watched<'a> {
     /// The test's own.
-    Own(WatchedService),
+    Own(Box<WatchedService>),
     /// That of several tests, which outlives each of them.
     OfAll(&'a mut WatchedService),
 }
@@ -77,7 +77,7 @@ impl<'a> TestService<'a> {
         if let Some(folder) = folder {
             watched.log_in(folder);
         }
-        self.watched = Some(Watched::Own(watched));
+        self.watched = Some(Watched::Own(Box::new(watched)));
         Ok(test)
     }
 
