@@ -226,7 +226,7 @@ impl Inbox {
     }
 
     /// The acknowledgement that has come refuses: the target does not have what it answers.
-    pub(crate) fn is_refused(&mut self) {
+    pub(crate) fn take_as_refused(&mut self) {
         self.has_acknowledgement = false;
     }
 
@@ -380,8 +380,6 @@ impl AnswerKind {
 }
 
 impl AwaitedAnswer {
-    /// What captures, matches and comparisons look at: a message as it is; the arguments of an event or
-    /// acknowledgement.
     /// Whether it is an acknowledgement that refuses. One without any of these words does not, and need not be read.
     pub(crate) fn refuses(&self) -> bool {
         let may_refuse = || ["false", "err", "null"].iter().any(|word| self.text.contains(word));
@@ -390,6 +388,8 @@ impl AwaitedAnswer {
             && self.evidence().arguments().is_some_and(is_refusal)
     }
 
+    /// What captures, matches and comparisons look at: a message as it is; the arguments of an event or
+    /// acknowledgement.
     pub(crate) fn evidence(&self) -> Evidence<'_> {
         if matches!(self.kind, AnswerKind::Message | AnswerKind::Topic(_)) {
             return Evidence::message(&self.text);

@@ -312,7 +312,7 @@ impl User {
                 let is_judged = wanted.is_some() || !awaited.matches.is_empty();
                 let is_refused = if is_judged { objection.is_some() } else { answer.refuses() };
                 if is_refused {
-                    self.inbox.is_refused();
+                    self.inbox.take_as_refused();
                 }
             }
             if objection.is_none() || has_one_chance {
