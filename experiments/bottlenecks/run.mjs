@@ -3,8 +3,17 @@
 //   node experiments/bottlenecks/run.mjs            every plant three times, its healthy twin ten times
 //   node experiments/bottlenecks/run.mjs quick      the fast part, for the gate
 //   ONLY=name,name RUNS=1 HEALTHY=2 SIZE=calibrate KEEP=folder DETAILS=1  choose and show
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+//
+// Every run is written down as soon as it is done; started again with the same binary and plants, it goes on where it was
+// (FRESH=1: from the beginning).
+import { readdirSync } from 'node:fs';
 import { loadavg } from 'node:os';
+import { join } from 'node:path';
+import { ROOT } from '../../bench/lib/cache.mjs';
+import { machine } from '../../bench/lib/machine.mjs';
+import { SONAGI } from '../../interop/support/process.mjs';
+import { Kept, fingerprint } from '../lib/kept.mjs';
+import { rewrite } from '../lib/marked.mjs';
 import { goAhead } from './lib/ahead.mjs';
 import { judged, runs } from './lib/judge.mjs';
 import { explained } from './lib/sonagi.mjs';
@@ -12,29 +21,36 @@ import { Started, endAllWhenInterrupted } from './lib/started.mjs';
 import { markdown, told } from './lib/table.mjs';
 
 const README = new URL('README.md', import.meta.url);
-const { ONLY, SIZE = 'judge', RUNS = 3, HEALTHY = 10, DETAILS, WRITE } = process.env;
+const { ONLY, SIZE = 'judge', RUNS = 3, HEALTHY = 10, DETAILS, WRITE, FRESH } = process.env;
+const { RESULTS = `${ROOT}/.cache/bottlenecks/runs.jsonl` } = process.env;
+/** What a run is of, beside the binary and the plant's own file. */
+const PARTS = ['lib', 'services', 'stacks'];
 const isQuick = process.argv[2] === 'quick';
 
 endAllWhenInterrupted();
 goAhead();
 const plants = (await all()).filter(({ name, quick }) => (ONLY ? ONLY.split(',').includes(name) : !isQuick || quick));
 const results = [];
+// The gate's part is of what is built now, whatever stood there before.
+const kept = isQuick ? undefined : new Kept(RESULTS, { isFresh: Boolean(FRESH) });
 for (const plant of plants) {
   const impossible = plant.impossible?.();
   const result = { plant, impossible, runs: [] };
   results.push(result);
   const wanted = isQuick ? { planted: 1, healthy: plant === plants[0] ? 1 : 0 } : { planted: Number(RUNS), healthy: Number(HEALTHY) };
   for (const { planted, seed } of impossible ? [] : runs(wanted, SIZE)) {
-    result.runs.push({ planted, seed, load: loadavg()[0], ...(await once(plant, { planted, seed })) });
-    console.log(told(plant, result.runs.at(-1), DETAILS));
+    const make = async () => ({ planted, seed, load: loadavg()[0], ...(await once(plant, { planted, seed })) });
+    const key = [plant.name, planted ? 'planted' : 'healthy', SIZE, seed, plant.version].join(' ');
+    const { result: run, isOld } = kept ? await kept.of(key, make) : { result: await make() };
+    result.runs.push(run);
+    console.log(`${told(plant, run, DETAILS)}${isOld ? ' (made before)' : ''}`);
   }
   if (impossible) console.log(`${plant.name}: not run, because ${impossible}`);
 }
-console.log(`\n${markdown(results)}`);
-if (WRITE) {
-  const [before, , after] = readFileSync(README, 'utf8').split(/(?<=<!-- table -->\n)|(?=<!-- end -->)/);
-  writeFileSync(README, `${before}\n${markdown(results)}\n${after}`);
-}
+const { cpu, cores, kernel, node } = machine();
+const text = `${markdown(results)}\n\n${cpu}, ${cores} cores, Linux ${kernel}, Node ${node}.`;
+console.log(`\n${text}`);
+if (WRITE) rewrite(README, 'table', () => text);
 process.exitCode = isQuick && !results.every((result) => judged(result).isAsWanted) ? 1 : 0;
 
 /** One run of a plant, or of its healthy twin: the diagnosis, and what the run came to. */
@@ -45,14 +61,21 @@ async function once(plant, { planted, seed }) {
     const service = await plant.start(started, { planted, size });
     return await explained(started, { ...service, script: plant.load(size, { planted }), seed, name: `${plant.name}-${planted ? 'planted' : 'healthy'}` });
   } catch (error) {
-    return { failed: error.message };
+    return { error: error.message };
   } finally {
     await started.end();
   }
 }
 
+/** All plants; `version` names what their runs are of. */
 async function all() {
-  const names = readdirSync(new URL('plants', import.meta.url)).filter((file) => file.endsWith('.mjs')).sort();
-  const load = async (file) => ({ name: file.slice(0, -4), ...(await import(`./plants/${file}`)).default });
-  return Promise.all(names.map(load));
+  const files = (folder) => readdirSync(new URL(folder, import.meta.url), { recursive: true, withFileTypes: true });
+  const parts = PARTS.flatMap(files).filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  const common = [SONAGI, ...parts.filter((path) => /\.(mjs|py|java)$/.test(path)).sort()];
+  const load = async ({ parentPath, name }) => {
+    const { default: plant } = await import(join(parentPath, name));
+    return { name: name.slice(0, -4), ...plant, version: fingerprint([...common, join(parentPath, name)]) };
+  };
+  const plants = files('plants').filter(({ name }) => name.endsWith('.mjs'));
+  return Promise.all(plants.sort((a, b) => (a.name < b.name ? -1 : 1)).map(load));
 }

@@ -5,13 +5,13 @@
 //   ONLY=http-slower PAIRS=2 RUNS=5 FRESH=1 node experiments/compare/run.mjs
 //
 // Every pair is written down as soon as it is done; started again, it goes on where it was.
-import { createHash } from 'node:crypto';
-import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync } from 'node:fs';
 import { ROOT } from '../../bench/lib/cache.mjs';
 import { machine } from '../../bench/lib/machine.mjs';
 import { SONAGI, finish } from '../../interop/support/process.mjs';
 import { endAllWhenInterrupted } from '../bottlenecks/lib/started.mjs';
+import { Kept, fingerprint } from '../lib/kept.mjs';
+import { rewrite } from '../lib/marked.mjs';
 import { KINDS } from './lib/kinds.mjs';
 import { pair } from './lib/pair.mjs';
 import { judged, markdown, told } from './lib/table.mjs';
@@ -27,11 +27,9 @@ endAllWhenInterrupted();
 if (!existsSync(SONAGI)) {
   throw new Error(`there is no ${SONAGI}\nhint: cargo build --release -p sonagi; SONAGI_BIN=target/release/sonagi`);
 }
-if (FRESH) rmSync(RESULTS, { force: true });
-mkdirSync(dirname(RESULTS), { recursive: true });
 
 const version = await versionOf(SONAGI);
-const done = readDone();
+const kept = new Kept(RESULTS, { isFresh: Boolean(FRESH) });
 const results = [];
 for (const [name, kind] of Object.entries(KINDS).filter(([name]) => !ONLY || ONLY.split(',').includes(name))) {
   results.push({ kind: { name, ...kind }, pairs: [] });
@@ -44,39 +42,24 @@ const { cpu, cores, kernel, node } = machine();
 const where = `${version}; ${cpu}, ${cores} cores, Linux ${kernel}, Node ${node}.`;
 const text = `${markdown(results, { runs })}\n\n${where}`;
 console.log(`\n${text}`);
-if (WRITE) {
-  const [before, , after] = readFileSync(README, 'utf8').split(/(?<=<!-- table -->\n)|(?=<!-- end -->)/);
-  writeFileSync(README, `${before}\n${text}\n\n${after}`);
-}
+if (WRITE) rewrite(README, 'table', () => text);
 process.exitCode = judged(results).every(({ isMet }) => isMet) ? 0 : 1;
 
 /** A pair that is done already, or made now; what goes wrong with one is told and ends none of the others. */
 async function once(kind, number) {
   const key = [kind.name, number, runs, SEED, version].join(' ');
-  if (done.has(key)) {
-    console.log(`${told(kind.name, number, done.get(key))} (made before)`);
-    return done.get(key);
-  }
-  const began = Date.now();
-  const making = pair({ kind, number, runs, seed: Number(SEED), keep: KEEP });
-  const made = await making.catch((error) => ({ error: error.message }));
-  const result = { ...made, took_s: Math.round((Date.now() - began) / 1000) };
-  // One that failed is made again the next time.
-  if (!result.error) appendFileSync(RESULTS, `${JSON.stringify({ key, ...result })}\n`);
-  console.log(told(kind.name, number, result));
+  const { result, isOld } = await kept.of(key, async () => {
+    const began = Date.now();
+    const made = await pair({ kind, number, runs, seed: Number(SEED), keep: KEEP }).catch((error) => ({ error: error.message }));
+    return { ...made, took_s: Math.round((Date.now() - began) / 1000) };
+  });
+  console.log(`${told(kind.name, number, result)}${isOld ? ' (made before)' : ''}`);
   return result;
-}
-
-function readDone() {
-  if (!existsSync(RESULTS)) return new Map();
-  const lines = readFileSync(RESULTS, 'utf8').split('\n').filter(Boolean);
-  return new Map(lines.map((line) => JSON.parse(line)).map(({ key, ...result }) => [key, result]));
 }
 
 /** What is measured: the binary, and what it is given. Results of another one are not taken for its. */
 async function versionOf(program) {
   const { stdout } = await finish(program, ['--version']);
-  const hash = createHash('sha256').update(readFileSync(program));
-  for (const part of PARTS) hash.update(readFileSync(new URL(part, import.meta.url)));
-  return `${stdout.trim()} ${hash.digest('hex').slice(0, 12)}`;
+  const parts = PARTS.map((part) => new URL(part, import.meta.url));
+  return `${stdout.trim()} ${fingerprint([program, ...parts])}`;
 }

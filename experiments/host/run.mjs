@@ -3,11 +3,12 @@
 //
 //   node experiments/host/run.mjs                  all of it: three and a half minutes
 //   ONLY=latency,end node experiments/host/run.mjs
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { machine } from '../../bench/lib/machine.mjs';
 import { SONAGI, finish } from '../../interop/support/process.mjs';
 import { Started, endAllWhenInterrupted } from '../bottlenecks/lib/started.mjs';
+import { rewrite } from '../lib/marked.mjs';
 import { cpu } from './checks/cpu.mjs';
 import { killed } from './checks/end.mjs';
 import { memory } from './checks/memory.mjs';
@@ -31,10 +32,7 @@ for (const [name, check] of Object.entries(CHECKS).filter(([name]) => !ONLY || O
 }
 const text = `${markdown(rows)}\n\n${await where()}`;
 console.log(`\n${text}`);
-if (WRITE) {
-  const [before, , after] = readFileSync(README, 'utf8').split(/(?<=<!-- table -->\n)|(?=<!-- end -->)/);
-  writeFileSync(README, `${before}\n${text}\n\n${after}`);
-}
+if (WRITE) rewrite(README, 'table', () => text);
 process.exitCode = rows.some(({ isHeld }) => isHeld === false) ? 1 : 0;
 
 /** The rows of one check; one that cannot be made is a row that is not held. */

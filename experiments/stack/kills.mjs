@@ -9,10 +9,10 @@ import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { SONAGI } from '../../interop/support/process.mjs';
+import { rewrite } from '../lib/marked.mjs';
 import { endWhenInterrupted } from './lib/interrupted.mjs';
 import { figuresOf, judged, killed, KINDS, TRANSPORTS } from './lib/kills.mjs';
 import { line, merged, rowsOf, table } from './lib/kills_table.mjs';
-import { rewrite } from './lib/marked.mjs';
 import { Stack } from './lib/stack.mjs';
 
 const SCRIPT = fileURLToPath(new URL('kills.yml', import.meta.url));

@@ -8,8 +8,8 @@ import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SONAGI } from '../../interop/support/process.mjs';
+import { rewrite } from '../lib/marked.mjs';
 import { endWhenInterrupted } from './lib/interrupted.mjs';
-import { rewrite } from './lib/marked.mjs';
 import { curve } from './lib/room_table.mjs';
 import { Stack } from './lib/stack.mjs';
 

@@ -21,7 +21,7 @@ const MACHINE = ['generator', 'neighbour', 'steal'];
 
 /** All runs of a plant: how often it was named where, how often its twin was accused, and of what. */
 export function judged({ plant, runs }) {
-  const done = runs.filter(({ failed }) => failed === undefined);
+  const done = runs.filter(({ error }) => error === undefined);
   const [planted, healthy] = [done.filter(({ planted }) => planted), done.filter(({ planted }) => !planted)];
   const places = planted.map(({ diagnosis }) => place(diagnosis, plant.expects));
   const count = (where) => places.filter((place) => place === where).length;

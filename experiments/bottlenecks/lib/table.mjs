@@ -2,9 +2,9 @@
 import { accused, judged, place } from './judge.mjs';
 
 /** One run in a line; with details also why. */
-export function told(plant, { planted, seed, load, diagnosis, failed }, details) {
+export function told(plant, { planted, seed, load, diagnosis, error }, details) {
   const which = `${plant.name.padEnd(20)} ${planted ? 'planted' : 'healthy'} seed ${seed}, load ${load.toFixed(1)}:`;
-  if (failed !== undefined) return `${which} FAILED: ${failed}`;
+  if (error !== undefined) return `${which} FAILED: ${error}`;
   const named = diagnosis.findings.map(({ id, confidence }) => `${id} (${confidence})`).join(', ') || 'nothing';
   const verdict = planted ? place(diagnosis, plant.expects) : accused(diagnosis) ? 'ACCUSED' : 'not accused';
   const lines = [`${which} ${verdict}: ${named}`];

@@ -46,7 +46,7 @@ test('runs of a plant come to what the table says', () => {
 });
 
 test('a run that failed is neither a success nor a miss, and nothing is as wanted with it', () => {
-  const result = { plant, runs: [run(true, said('pool_small')), run(true, undefined, { failed: 'no port' })] };
+  const result = { plant, runs: [run(true, said('pool_small')), run(true, undefined, { error: 'no port' })] };
   assert.equal(judged(result).first, 1);
   assert.equal(judged(result).isAsWanted, false);
   assert.match(markdown([result]), /Runs that failed: 1\./);
