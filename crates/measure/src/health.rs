@@ -20,7 +20,7 @@ pub const LAG_INVALID_SHARE: f64 = 0.10;
 pub const ACHIEVED_MIN: f64 = 0.99;
 /// With fewer planned arrivals than this, any missed one invalidates the run.
 pub const ACHIEVED_MIN_ARRIVALS: u64 = 100;
-/// A shard's core is full above this share …
+/// A shard's core is full above this share: a late generator is overloaded then …
 pub const BUSY_SHARE: f64 = 0.90;
 /// … and the run invalid when it was full for this many seconds on end.
 pub const BUSY_SECONDS: f64 = 5.0;
@@ -215,7 +215,7 @@ impl Watch {
         let worst = self.worst.as_ref().filter(|_| !is_in_time && !self.is_full());
         Some(match worst {
             None => Cause::Overloaded,
-            Some(worst) if worst.own_share(cores) >= OWN_SHARE => Cause::Overloaded,
+            Some(worst) if worst.own_share(cores) >= OWN_SHARE || worst.was_full() => Cause::Overloaded,
             Some(worst) if worst.was_starved() => Cause::Starved,
             Some(worst) if worst.busiest_share() >= LOADED_SHARE => Cause::Overloaded,
             Some(_) => Cause::Bursts,
@@ -364,6 +364,11 @@ impl Second {
 
     fn busiest_share(&self) -> f64 {
         self.busiest_ns as f64 / self.interval_ns.max(1) as f64
+    }
+
+    /// Whether one of its shards filled its core.
+    fn was_full(&self) -> bool {
+        self.interval_ns >= SHORTEST_NS && self.busiest_share() >= BUSY_SHARE
     }
 
     /// Whether its threads were kept from running: they waited for cores, or were later than all their own work
