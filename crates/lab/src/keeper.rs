@@ -34,6 +34,8 @@ const TICK: Duration = Duration::from_millis(100);
 /// The intervals at which an end is looked for, while one is waited for.
 const LOOK: Duration = Duration::from_millis(5);
 const LONGEST_LOOK: Duration = Duration::from_millis(50);
+/// The time limit of a command that is only tried.
+const TRIED: Duration = Duration::from_secs(5);
 /// The time limit of `before`, and of `after`.
 const BEFORE: Duration = Duration::from_secs(600);
 const AFTER: Duration = Duration::from_secs(60);
@@ -226,7 +228,7 @@ impl Keeper {
             Err(error) => error,
         };
         let in_front = scope(limits.cpu, limits.memory);
-        if limits.credits.is_none() && works(&in_front) {
+        if limits.credits.is_none() && works(&in_front, TRIED) {
             return Ok(Some(in_front));
         }
         Err((
@@ -445,16 +447,40 @@ fn scope(cpu: Option<f64>, memory: Option<u64>) -> Vec<String> {
 }
 
 /// Whether a command that does nothing can be run behind these words.
-fn works(in_front: &[String]) -> bool {
+fn works(in_front: &[String], most: Duration) -> bool {
     let mut command = Command::new(&in_front[0]);
     command.args(&in_front[1..]).arg("true");
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    command.status().is_ok_and(|status| status.success())
+    let Ok(mut child) = command.spawn() else { return false };
+    let (began, mut pause) = (Instant::now(), LOOK);
+    // A bus that does not answer is as good as none.
+    while began.elapsed() < most {
+        match child.try_wait() {
+            Ok(None) => {
+                std::thread::sleep(pause);
+                pause = (pause * 2).min(LONGEST_LOOK);
+            }
+            ended => return ended.is_ok_and(|status| status.is_some_and(|status| status.success())),
+        }
+    }
+    let _ = (child.kill(), child.wait());
+    false
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_puts_a_command_under_limits_works_or_is_given_up_on() {
+        let works = |words: &[&str], most| {
+            let words: Vec<_> = words.iter().map(|word| (*word).to_owned()).collect();
+            works(&words, most)
+        };
+        assert!(works(&["env"], TRIED) && !works(&["false"], TRIED));
+        assert!(!works(&["/nowhere/systemd-run", "--user"], TRIED));
+        assert!(!works(&["sh", "-c", "exec sleep 600"], Duration::from_millis(100)));
+    }
 
     #[test]
     fn systemd_is_asked_for_the_same_limits() {

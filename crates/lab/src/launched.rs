@@ -128,6 +128,11 @@ impl Launched {
         self.kept.memory_kills()
     }
 
+    /// How often so far the network before it had no files or ports left for a connection.
+    pub fn exhausted(&self) -> u64 {
+        self.proxy.as_ref().map_or(0, Proxy::exhausted)
+    }
+
     /// Writes what it prints to this file from now on.
     pub fn log_to(&mut self, path: &Path) {
         self.kept.log_to(path);

@@ -10,9 +10,12 @@ use crate::settings::Network;
 use line::{Broken, Line};
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use sonagi_transport::clock::Clock;
+use sonagi_transport::net::is_exhausted;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
@@ -24,10 +27,14 @@ const BACKLOG: i32 = 4096;
 /// The time until accepting is tried again, where no file is to be had.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
 
+/// How often this process had no files, ports or memory left for connections.
+type Exhausted = Arc<AtomicU64>;
+
 /// A running proxy; it ends, with its connections, when dropped.
 pub struct Proxy {
     address: SocketAddr,
     to: SocketAddr,
+    exhausted: Exhausted,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -48,6 +55,8 @@ impl Proxy {
         let (stop, stopped) = oneshot::channel();
         let (is_up, up) = std::sync::mpsc::channel();
         let network = network.clone();
+        let exhausted = Exhausted::default();
+        let counted = Arc::clone(&exhausted);
         let thread = std::thread::Builder::new().name("network".to_owned()).spawn(move || {
             let serve = async {
                 let made = Clock::real(Instant::now())
@@ -58,14 +67,14 @@ impl Proxy {
                 };
                 let _ = is_up.send(Ok(()));
                 tokio::select! {
-                    () = accept(&listener, to, &network, clock) => {}
+                    () = accept(&listener, to, (&network, &counted), clock) => {}
                     _ = stopped => {}
                 }
             };
             tokio::task::LocalSet::new().block_on(&runtime, serve);
         })?;
         up.recv().unwrap_or_else(|_| Err(io::Error::other("its thread ended")))?;
-        Ok(Proxy { address, to, stop: Some(stop), thread: Some(thread) })
+        Ok(Proxy { address, to, exhausted, stop: Some(stop), thread: Some(thread) })
     }
 
     /// Where it listens.
@@ -76,6 +85,11 @@ impl Proxy {
     /// Where it leads.
     pub fn to(&self) -> SocketAddr {
         self.to
+    }
+
+    /// How often so far this process had no files, ports or memory left for a connection: no fault of the service's.
+    pub fn exhausted(&self) -> u64 {
+        self.exhausted.load(Ordering::Relaxed)
     }
 }
 
@@ -89,7 +103,12 @@ impl Drop for Proxy {
 }
 
 /// Accepts connections until it is dropped.
-async fn accept(listener: &TcpListener, to: SocketAddr, network: &Network, clock: Rc<Clock>) {
+async fn accept(
+    listener: &TcpListener,
+    to: SocketAddr,
+    (network, exhausted): (&Network, &Exhausted),
+    clock: Rc<Clock>,
+) {
     tokio::task::spawn_local(Rc::clone(&clock).drive());
     let lines = [Line::new(network, &clock), Line::new(network, &clock)].map(Rc::new);
     let (cutter, cut) = watch::channel(());
@@ -102,13 +121,21 @@ async fn accept(listener: &TcpListener, to: SocketAddr, network: &Network, clock
             }
         });
     }
+    let mut is_short = false;
     loop {
         match listener.accept().await {
             Ok((client, _)) => {
-                let (lines, cut) = (lines.clone(), cut.clone());
-                tokio::task::spawn_local(async move { carry(client, to, &lines, cut).await });
+                is_short = false;
+                let (lines, cut, exhausted) = (lines.clone(), cut.clone(), Arc::clone(exhausted));
+                tokio::task::spawn_local(async move { carry(client, to, &lines, cut, &exhausted).await });
             }
-            Err(_) => tokio::time::sleep(ACCEPT_AGAIN).await,
+            Err(error) => {
+                // The same connection waits for every attempt until one succeeds.
+                if is_exhausted(&error) && !std::mem::replace(&mut is_short, true) {
+                    exhausted.fetch_add(1, Ordering::Relaxed);
+                }
+                tokio::time::sleep(ACCEPT_AGAIN).await;
+            }
         }
     }
 }
@@ -119,11 +146,18 @@ async fn carry(
     to: SocketAddr,
     [there, back]: &[Rc<Line>; 2],
     mut cut: watch::Receiver<()>,
+    exhausted: &AtomicU64,
 ) {
     // A cut that came before it does not concern it.
     cut.mark_unchanged();
-    let Ok(mut service) = TcpStream::connect(to).await else { return reset(&client) };
     let mut client = client;
+    let mut service = match TcpStream::connect(to).await {
+        Ok(service) => service,
+        Err(error) => {
+            exhausted.fetch_add(u64::from(is_exhausted(&error)), Ordering::Relaxed);
+            return reset(&client);
+        }
+    };
     // Messages go on when they are due, and not when there are enough of them.
     let _ = (client.set_nodelay(true), service.set_nodelay(true));
     let is_whole = {

@@ -4,7 +4,7 @@
 //! language's to know.
 
 use crate::host;
-use crate::settings::{Command, Launch, Limits, Network, Ready, Stop};
+use crate::settings::{Command, Credits, Launch, Limits, Network, Ready, Stop};
 use crate::units;
 use rustix::process::Signal;
 use serde_json::{Map, Value};
@@ -267,7 +267,12 @@ impl Reading {
                 number(value).filter(|credits| (0.0..=1e6).contains(credits))
             });
         match (credits, &mut limits.credits) {
-            (Some(at_start), Some(credits)) => credits.at_start = at_start.min(credits.most),
+            (Some(at_start), Some(Credits { most, .. })) if at_start > *most => {
+                let what = format!("the host saves up at most {most} credits, got {at_start}");
+                let hint = format!("e.g. `credits: {most}`");
+                self.wrong("/limits/credits", what, Some(hint));
+            }
+            (Some(at_start), Some(credits)) => credits.at_start = at_start,
             (Some(_), None) => {
                 let what = "credits are those of a `host` that has some, and of its processor".to_owned();
                 let hint = "e.g. `host: t2.micro`, without `limits.cpu`".to_owned();

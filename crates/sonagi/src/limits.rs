@@ -13,16 +13,17 @@ pub(crate) fn raise_open_files() {
     }
 }
 
-/// A warning before a run that needs more connections at a time than this process may open files: the run would be
-/// INVALID.
-pub(crate) fn shortage(plan: &Plan) -> Option<String> {
+/// A warning before a run that needs more files at a time than this process may open: the run would be INVALID. A
+/// connection is a file, and two more where we put a network before the service.
+pub(crate) fn shortage(plan: &Plan, has_network: bool) -> Option<String> {
     let most = getrlimit(Resource::Nofile).maximum?;
     let connections = plan.least_crowd();
-    (connections >= most).then(|| {
+    let (files, each) = if has_network { (3, " (three files with `network`)") } else { (1, "") };
+    (connections * files >= most).then(|| {
         let (connections, most) = (count(connections), count(most));
         format!(
-            "warning: at least {connections} users are planned at one time, each with a connection, and this process \
-             may open {most} files: the run will be INVALID when they run out\n\
+            "warning: at least {connections} users are planned at one time, each with a connection{each}, and this \
+             process may open {most} files: the run will be INVALID when they run out\n\
              hint: raise the hard limit (`ulimit -Hn` as root, LimitNOFILE= of a systemd unit, `--ulimit nofile=` of a \
              container), or plan fewer users"
         )

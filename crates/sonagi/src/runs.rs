@@ -353,7 +353,8 @@ fn one(
         processor,
         watcher: watch.clone().map(|watch| watch as _),
     };
-    if let Some(warning) = limits::shortage(&plan) {
+    let has_network = watched.as_ref().is_some_and(|watched| watched.proxy().is_some());
+    if let Some(warning) = limits::shortage(&plan, has_network) {
         terminal.say(&warning);
     }
     if let Some((watched, path)) = watched.as_mut().zip(path.as_ref()) {

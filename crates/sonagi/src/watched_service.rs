@@ -38,6 +38,8 @@ pub(crate) struct WatchedService {
     resident_peak: u64,
     /// Processes that its memory limit had killed before the run.
     killed_before: u64,
+    /// How often the network before it had nothing left for a connection before the run.
+    exhausted_before: u64,
     /// Whether what it prints is written into a folder.
     is_logged: bool,
 }
@@ -93,9 +95,17 @@ impl WatchedService {
             ..summary::Service::default()
         };
         let (first, last) = (Duration::ZERO, (Instant::now(), Duration::ZERO));
-        let (resident_peak, killed_before, is_logged) = (0, 0, false);
-        let mut watched =
-            WatchedService { service, seen, cores, first, last, resident_peak, killed_before, is_logged };
+        let mut watched = WatchedService {
+            service,
+            seen,
+            cores,
+            first,
+            last,
+            resident_peak: 0,
+            killed_before: 0,
+            exhausted_before: 0,
+            is_logged: false,
+        };
         let cpu = watched.used().map_or(Duration::ZERO, |used| used.cpu);
         (watched.first, watched.last.1) = (cpu, cpu);
         watched
@@ -157,7 +167,7 @@ impl WatchedService {
     /// service's memory is the kernel's, and that of its whole life.
     pub(crate) fn begin_run(&mut self) {
         self.resident_peak = 0;
-        self.killed_before = self.memory_kills();
+        (self.killed_before, self.exhausted_before) = (self.memory_kills(), self.exhausted());
         let summary::Service { arguments, workers, machine_cores, ended, .. } =
             std::mem::take(&mut self.seen);
         self.seen =
@@ -208,6 +218,13 @@ impl WatchedService {
         }
     }
 
+    fn exhausted(&self) -> u64 {
+        match &self.service {
+            Kind::Served(_) => 0,
+            Kind::Launched(launched, _) => launched.exhausted(),
+        }
+    }
+
     fn has_ended(&mut self) -> Option<String> {
         match &mut self.service {
             Kind::Served(service) => service.has_ended(),
@@ -228,6 +245,7 @@ impl WatchedService {
 
     /// Reads the service's usage so far. `interval_ns` 0: the generator's interval is unknown.
     fn look(&mut self, interval_ns: i64, generator_ns: u64) {
+        self.seen.exhausted = self.exhausted().saturating_sub(self.exhausted_before);
         if self.seen.ended.is_some() {
             return;
         }

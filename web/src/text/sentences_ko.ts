@@ -69,6 +69,14 @@ const REASONS: Entry[] = [
     'the memory limit killed {n} processes of the service',
     '메모리 제한 때문에 서비스의 프로세스 {n}개가 강제 종료되었습니다',
   ],
+  [
+    'the network before the service ran out of files or ports {n} [time|times] (none is allowed)',
+    '서비스 앞에 둔 네트워크에서 파일이나 포트가 {n}번 바닥났습니다 (한 번도 허용되지 않습니다)',
+  ],
+  [
+    '`network` takes two more files and a port for each connection: raise `ulimit -n`, widen the range of local ports, or plan fewer users',
+    '`network`는 연결마다 파일 두 개와 포트 하나가 더 필요합니다. `ulimit -n`을 올리거나 로컬 포트 범위를 넓히거나 사용자를 줄이세요',
+  ],
   ['no user completed', '끝까지 마친 사용자가 없습니다'],
   ['the only user failed', '하나뿐인 사용자가 실패했습니다'],
   ['the only user did not complete', '하나뿐인 사용자가 끝까지 마치지 못했습니다'],

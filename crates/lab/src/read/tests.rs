@@ -47,6 +47,8 @@ fn a_host_stands_for_limits_and_the_scripts_own_go_before_them() {
     assert_eq!((fewer.credits.unwrap().at_start, fewer.memory), (0.0, Some(512 << 20)));
     let own = limits(json!({ "command": "x", "host": "t2.micro", "limits": { "cpu": 2 } }));
     assert_eq!((own.cpu, own.credits, own.memory), (Some(2.0), None, Some(1 << 30)));
+    let many = json!({ "command": "x", "host": "t2.micro", "limits": { "credits": 200 } });
+    assert_eq!(read(&many).unwrap_err()[0].what, "the host saves up at most 144 credits, got 200");
 }
 
 #[test]

@@ -3,7 +3,8 @@
 //! The figures are the kernel's of the service's process, read once a second by who started it; nothing is asked of the
 //! service itself, so measuring it costs it nothing.
 
-use super::{Conclusion, Summary};
+use super::{Cause, Conclusion, Health, Summary};
+use crate::figures::counted;
 
 /// From this share of all the cores it may use on, a service (or a machine) counts as full in a second.
 pub const FULL_SHARE: f64 = 0.95;
@@ -34,7 +35,15 @@ pub struct Service {
     /// Processes of it that the kernel killed in the run for its memory limit.
     #[serde(default)]
     pub memory_kills: u64,
+    /// How often the generator had no files or ports left for connections through the network that it puts before the
+    /// service.
+    #[serde(default)]
+    pub exhausted: u64,
 }
+
+/// What helps where the network before a service had no files or ports left.
+const EXHAUSTED: &str = "`network` takes two more files and a port for each connection: raise `ulimit -n`, widen the \
+                         range of local ports, or plan fewer users";
 
 impl Service {
     /// What went wrong with it in the run: it ended, or lost processes to its memory limit.
@@ -45,6 +54,14 @@ impl Service {
             (None, 1) => Some("the memory limit killed a process of the service".to_owned()),
             (None, several) => Some(format!("the memory limit killed {several} processes of the service")),
         }
+    }
+
+    /// What the generator lacked for it, so that the run says nothing of the service.
+    pub fn shortage(&self) -> Option<String> {
+        (self.exhausted > 0).then(|| {
+            let times = counted(self.exhausted, "time");
+            format!("the network before the service ran out of files or ports {times} (none is allowed)")
+        })
     }
 
     /// Whether its workers were busy for so long that more was not to be had from them.
@@ -60,7 +77,8 @@ impl Service {
 
 impl Summary {
     /// The summary of a run beside which this service ran. A service that ended of itself, or was killed in part, fails
-    /// the run, whatever the users noticed of it.
+    /// the run, whatever the users noticed of it; one that users could not reach for want of files or ports of ours
+    /// makes it invalid.
     #[must_use]
     pub fn beside(mut self, service: Service) -> Summary {
         if let Some(failure) = service.failure() {
@@ -70,6 +88,20 @@ impl Summary {
                 verdict.reasons.clear();
             }
             verdict.reasons.insert(0, failure);
+        }
+        if let Some(shortage) = service.shortage() {
+            self.generator.state = Health::Invalid;
+            self.generator.cause = Some(Cause::Exhausted);
+            self.generator.findings.insert(0, shortage.clone());
+            let verdict = &mut self.verdict;
+            if verdict.result == Conclusion::Pass {
+                verdict.reasons.clear();
+            }
+            if verdict.result != Conclusion::Interrupted {
+                verdict.result = Conclusion::Invalid;
+                verdict.reasons.insert(0, shortage);
+                verdict.hints.push(EXHAUSTED.to_owned());
+            }
         }
         self.service = Some(service);
         self

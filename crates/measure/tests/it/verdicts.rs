@@ -378,9 +378,17 @@ fn a_service_that_ends_of_itself_fails_its_run() {
     let verdict = passed.clone().beside(gone.clone()).verdict;
     assert_eq!(verdict.result, Conclusion::Fail);
     assert_eq!(verdict.reasons, ["the service ended during the run: signal: 9 (SIGKILL)"]);
-    let verdict = passed.beside(Service { memory_kills: 2, ..Service::default() }).verdict;
+    let verdict = passed.clone().beside(Service { memory_kills: 2, ..Service::default() }).verdict;
     assert_eq!(verdict.result, Conclusion::Fail);
     assert_eq!(verdict.reasons, ["the memory limit killed 2 processes of the service"]);
+    let unreached = passed.beside(Service { exhausted: 2, ..Service::default() });
+    let shortage = "the network before the service ran out of files or ports 2 times (none is allowed)";
+    check(&unreached, Conclusion::Invalid, &[shortage]);
+    assert_eq!(
+        (unreached.generator.state, unreached.generator.cause, unreached.generator.findings),
+        (Health::Invalid, Some(Cause::Exhausted), vec![shortage.to_owned()]),
+        "the fault is the generator's"
+    );
     let mut invalid = run(|_, _| {});
     invalid.verdict.result = Conclusion::Invalid;
     let verdict = invalid.beside(gone).verdict;

@@ -297,6 +297,7 @@ pub(crate) fn service(full_s: u64, machine_full_s: u64) -> Service {
         resident_peak_mb: 88.4,
         ended: None,
         memory_kills: 0,
+        exhausted: 0,
     }
 }
 

@@ -100,7 +100,8 @@ impl<'a> TestService<'a> {
             None => return Vec::new(),
             Some(Watched::Own(service)) => {
                 let (used, troubles) = service.end(&|| stop_requests.to_stop_at_once());
-                let troubles = used.failure().into_iter().chain(troubles.iter().map(bare)).collect();
+                let own = used.failure().into_iter().chain(used.shortage());
+                let troubles = own.chain(troubles.iter().map(bare)).collect();
                 (used, troubles)
             }
             // Whoever has it says that it ended, once.

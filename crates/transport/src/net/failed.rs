@@ -151,6 +151,11 @@ fn of_distrust(distrust: Distrust) -> Failure {
     }
 }
 
+/// Whether an error says that this side has no files, ports or memory left: no peer is to blame for it.
+pub fn is_exhausted(error: &io::Error) -> bool {
+    classify(error) == Some(Failure::GeneratorExhausted)
+}
+
 /// None: neither the kind nor the number says anything about a peer.
 fn classify(error: &io::Error) -> Option<Failure> {
     if tls_error(error).is_some() {

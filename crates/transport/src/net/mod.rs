@@ -17,7 +17,7 @@ mod tls;
 mod trust;
 
 pub use dial_policy::DialPolicy;
-pub use failed::{Cause, Failed};
+pub use failed::{Cause, Failed, is_exhausted};
 pub(crate) use origin::push_query;
 pub use origin::{Origin, has_scheme, wire_path};
 pub use rustls::{CipherSuite, ProtocolVersion};

@@ -97,7 +97,7 @@ pub(crate) const LIMITS: Area = Area {
             "credits",
             "a number of CPU credits",
             "0",
-            "CPU credits at the start, of a `host` that has some.",
+            "CPU credits at the start, of a `host` that has some; at most what it saves up.",
         ),
         key(
             "network",

@@ -137,6 +137,26 @@ fn added_latency_is_in_every_answer_and_the_service_is_watched_behind_it() {
 }
 
 #[test]
+fn a_network_without_files_left_is_warned_of_and_makes_the_run_invalid() {
+    let (place, port) = (Place::new(), free_port());
+    let command = format!("command: {}", serve(port));
+    let script = script(port, 2, &[&command, "limits: { network: { latency: 2ms } }"], "");
+    let script = script.replace("arrivalRate: 4", "users: 40");
+    place.write("crowd.yml", &script.replace("/healthz } }]", "/healthz } }, { think: 1 }]"));
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", &format!("ulimit -n 90; exec {SONAGI} run crowd.yml --json")]);
+    let answer = Answer::from(shell.current_dir(place.path()).output().unwrap());
+    assert_eq!(answer.code, Some(3), "{answer:?}");
+    let warning = "at least 40 users are planned at one time, each with a connection (three files with `network`), \
+                   and this process may open 90 files";
+    assert!(answer.err.contains(warning), "{answer:?}");
+    let run = answer.json();
+    let reason = run["verdict"]["reasons"][0].as_str().unwrap();
+    assert!(reason.starts_with("the network before the service ran out of files or ports"), "{reason}");
+    assert_eq!(run["generator"]["cause"], "exhausted", "{}", run["generator"]);
+}
+
+#[test]
 fn all_processes_of_a_launched_service_are_watched_not_only_the_one_that_listens() {
     let (place, port) = (Place::new(), free_port());
     let command = format!("command: sleep 300 & sleep 301 & {}", serve(port));
