@@ -32,6 +32,9 @@ use crate::sync::lock;
 pub(super) const WORK: Duration = Duration::from_secs(10);
 pub(super) const LONG_WORK: Duration = Duration::from_secs(600);
 
+/// How long the server may take to hear that work is given up.
+const CANCEL: Duration = Duration::from_secs(5);
+
 /// The pauses between attempts to connect.
 const FIRST_PAUSE: Duration = Duration::from_millis(25);
 const LAST_PAUSE: Duration = Duration::from_millis(500);
@@ -141,9 +144,12 @@ impl Pool {
     }
 }
 
-/// Closes a connection on which work is still going on, and says that it took too long.
+/// Closes a connection on which work is still going on, and says that it took too long. The server is told as well:
+/// otherwise the statement goes on and keeps its locks.
 pub(super) fn given_up(connection: Object, most: Duration) -> StoreError {
+    let cancelling = connection.cancel_token();
     drop(Object::take(connection));
+    tokio::spawn(tokio::time::timeout(CANCEL, async move { cancelling.cancel_query(NoTls).await }));
     failure::unreachable(format!("no answer within {} s", most.as_secs()))
 }
 

@@ -2,7 +2,7 @@
 //! every store does is in `contract`.
 
 use std::collections::HashSet;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cluster::Cluster;
 use relay::Relay;
@@ -64,6 +64,22 @@ fn services_that_start_at_once_on_an_empty_database_make_its_tables_once() {
     let mut secrets = (0..2).map(|_| opened(&address).token_secret().unwrap().unwrap());
     let secret = secrets.next().unwrap();
     assert_eq!((secret.len(), secrets.next()), (64, Some(secret)));
+}
+
+#[test]
+fn work_that_takes_too_long_is_given_up_by_the_server_as_well() {
+    let cluster = Cluster::shared();
+    let address = cluster.database();
+    let (store, work) = (opened(&address), "SELECT pg_sleep(600)");
+    let error = store.within(Duration::from_millis(300), work, &[]).unwrap_err();
+    assert_eq!(error.kind, Failure::Unreachable);
+    let going_on =
+        format!("SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query = '{work}'");
+    let until = Instant::now() + LONG;
+    while cluster.run(&address, &going_on) != "0" {
+        assert!(Instant::now() < until, "it goes on");
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 #[test]
