@@ -7,8 +7,11 @@ use crate::diagnosis::{Confidence, Finding};
 use crate::remedy::remedy;
 use crate::story::SymptomKind;
 
-/// Nothing is full below this.
-const IDLE: f64 = 0.7;
+/// A thread below this has time: one that is busier has a queue before it as soon as work comes in bursts, and a
+/// message to a room is one.
+const IDLE_THREAD: f64 = 0.5;
+/// A machine below this has cores left.
+const IDLE_MACHINE: f64 = 0.7;
 
 pub(super) fn judge(case: &Case<'_>) -> Ruling {
     if ![SymptomKind::Slow, SymptomKind::Slower, SymptomKind::Backlog]
@@ -21,8 +24,8 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
         return unmeasured("CPU of the target and its machine");
     };
     let throttled = case.level("target.throttled").unwrap_or(0.0);
-    let is_short = host >= IDLE && case.is_short_of_cores();
-    if main >= IDLE || is_short || throttled >= 0.1 {
+    let is_short = host >= IDLE_MACHINE && case.is_short_of_cores();
+    if main >= IDLE_THREAD || is_short || throttled >= 0.1 {
         return Ruling::RuledOut(format!(
             "the target was busy itself: its first thread {}, the machine {}",
             percent(main),

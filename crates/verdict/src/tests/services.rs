@@ -163,6 +163,15 @@ fn locks_are_told_with_both_statements() {
 }
 
 #[test]
+fn a_service_is_slow_while_idle_only_if_half_of_its_threads_time_is_left() {
+    let of = |main: f64| {
+        let made = Made::of(24).latency(from_8(20.0, 600.0)).gauge("host.cores", |_| 2.0);
+        made.gauge("host.cpu", |_| 0.4).gauge("target.cpu.main_thread", move |_| main).cause()
+    };
+    assert_eq!((of(0.4), of(0.6)), (Some("dependency"), None));
+}
+
+#[test]
 fn a_statement_that_ever_more_sessions_run_is_slow() {
     let made = |top: f64| {
         database(slow())
