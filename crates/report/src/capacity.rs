@@ -19,6 +19,9 @@ pub struct Capacity {
     pub started: String,
     /// Sonagi's version.
     pub version: String,
+    /// The command that began it, word by word, secrets masked.
+    #[serde(default)]
+    pub command: Vec<String>,
     /// What was varied: `rate`, `users` or the name of a variable.
     pub varied: String,
     /// The expression that held or did not.

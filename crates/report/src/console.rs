@@ -18,6 +18,9 @@ use sonagi_measure::summary::{
 pub const CUT_OFF: &str =
     "Cut off: the run has no closing record; the figures end with its last second on disk.";
 
+/// The word of one: what held until then is no verdict.
+const CUT_OFF_WORD: &str = "CUT OFF";
+
 /// Errors listed one by one; the rest is counted in one line.
 const ERRORS_SHOWN: usize = 12;
 /// Operations listed one by one; the rest is counted in one line.
@@ -27,7 +30,9 @@ const OPERATIONS_SHOWN: usize = 40;
 /// Ends with a newline.
 pub fn summary(run: &Summary, width: usize, colour: bool) -> String {
     let result = run.verdict.result;
-    under(result.word(), tone(result), run, Page::new(width, colour))
+    let (word, tone) =
+        if is_cut_off(run) { (CUT_OFF_WORD, Tone::Doubtful) } else { (result.word(), tone(result)) };
+    under(word, tone, run, Page::new(width, colour))
 }
 
 /// The word of a watch without a load: nothing was asked of the target, so that nothing passed.
@@ -68,6 +73,10 @@ fn under(word: &str, tone: Tone, run: &Summary, mut page: Page) -> String {
     page.finish()
 }
 
+fn is_cut_off(run: &Summary) -> bool {
+    !run.complete && !run.interrupted
+}
+
 fn tone(conclusion: Conclusion) -> Tone {
     match conclusion {
         Conclusion::Pass => Tone::Good,
@@ -83,11 +92,12 @@ fn verdict(page: &mut Page, word: &str, tone: Tone, run: &Summary) {
     }
     headline.push_str(&format!(" · {}", duration(run.duration_s)));
     page.entry(word, tone, &headline);
-    if !run.complete && !run.interrupted {
+    let is_cut_off = is_cut_off(run);
+    if is_cut_off {
         page.more(CUT_OFF);
     }
     for reason in &run.verdict.reasons {
-        page.more(reason);
+        if is_cut_off { page.more(&format!("until then: {reason}")) } else { page.more(reason) }
     }
     // A finding about the generator stands in its own section; once is enough.
     for hint in run.verdict.hints.iter().filter(|hint| !run.generator.findings.contains(hint)) {

@@ -37,6 +37,9 @@ pub struct Matrix {
     pub started: String,
     /// Sonagi's version.
     pub version: String,
+    /// The command that began it, word by word, secrets masked.
+    #[serde(default)]
+    pub command: Vec<String>,
     /// The machine of both sides, in words; empty if unknown.
     #[serde(default)]
     pub machine: String,

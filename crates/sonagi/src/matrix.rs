@@ -7,6 +7,7 @@
 use crate::compared_runs::{asks, observed};
 use crate::error::Error;
 use crate::fingerprint;
+use crate::invocation;
 use crate::load::{Script, ScriptRun};
 use crate::matrix_folder::{DOCUMENT, replace};
 use crate::output::Vocabulary;
@@ -107,6 +108,7 @@ impl Record {
             name,
             started,
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            command: invocation::command(),
             axes: axes.unwrap_or_default(),
             planned: script.runs.iter().filter(|run| !is_anchor(run)).count(),
             repeat: script.repeat,

@@ -208,6 +208,8 @@ export interface Matrix {
   /** RFC 3339. */
   started: string;
   sonagi: string;
+  /** Word by word, secrets masked; empty of an older version. */
+  command: string[];
   machine: string;
   verdict: { held: boolean; headline: string; others: string[] };
   remarks: Remark[];
@@ -263,6 +265,8 @@ export interface Capacity {
   /** RFC 3339. */
   started: string;
   sonagi: string;
+  /** Word by word, secrets masked; empty of an older version. */
+  command: string[];
   varied: string;
   until: string;
   is_over: boolean;

@@ -11,6 +11,7 @@ export const TIMED = {
   'delivery.replay_latency': 'replay',
   'http.response_time': 'tagged',
   'session.length': 'session',
+  'function.time': 'functions',
 } as const;
 
 const SHOWN = new Set([

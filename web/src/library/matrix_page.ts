@@ -4,6 +4,7 @@
 
 import type { Boot, Choice, Combination, Matrix, Remark, Tried } from '../data/contract';
 import { missing, section, sentence } from '../panels/panel';
+import { again } from '../panels/reproduce';
 import { type Column, Table } from '../panels/table';
 import { footer, topBar } from '../shell/bar';
 import { h } from '../shell/dom';
@@ -23,7 +24,8 @@ export function matrixPage(boot: Boot & { mode: 'matrix' }, put: Put): void {
     const t = text().matrix;
     document.title = `${boot.name} · Sonagi`;
     const choices = boot.choices.map((choice, at) => section(`choice-${at}`, titleOf(choice), ...bodyOf(choice)));
-    const nothing = choices.length === 0 ? missing(t.nothing, t.example) : null;
+    const [axis] = boot.table.axes;
+    const nothing = choices.length === 0 ? missing(t.nothing, t.example(axis)) : null;
     const isServed = boot.library ?? false;
     put(
       topBar(boot.name, isServed, build),
@@ -36,6 +38,7 @@ export function matrixPage(boot: Boot & { mode: 'matrix' }, put: Put): void {
         section('combinations', t.combinations, ...combinations(boot)),
         nothing,
         boot.remarks.length > 0 ? section('remarks', t.remarks, remarks(boot.remarks)) : null,
+        again(boot.command),
       ),
       footer(false, boot.sonagi),
     );

@@ -22,13 +22,17 @@ export interface Ratio {
   counts: [number, number];
 }
 
-/** Metrics that both runs timed, and the operations that both have of the response time. */
+/** Metrics whose series are told apart by operation. */
+const BY_OPERATION = ['response_time', 'function.time'];
+
+/** Metrics that both runs timed, and the operations that both have of them. */
 export function ratios(a: Part, b: Part): Ratio[] {
   const shared = sharedMetrics(a.run, b.run);
   const rows = shared.map(metric => ratio(metric, metric, a, b, {}));
-  const operations = a.run.tagValues('response_time', 'operation');
-  for (const operation of operations.filter(name => b.run.tagValues('response_time', 'operation').includes(name))) {
-    rows.push(ratio(operation, 'response_time', a, b, { operation }));
+  for (const metric of BY_OPERATION) {
+    const others = b.run.tagValues(metric, 'operation');
+    const operations = a.run.tagValues(metric, 'operation').filter(name => others.includes(name));
+    rows.push(...operations.map(operation => ratio(operation, metric, a, b, { operation })));
   }
   return rows;
 }

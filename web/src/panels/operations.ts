@@ -9,6 +9,8 @@ import { type Column, Table } from './table';
 
 interface Row {
   name: string;
+  /** All operations together. */
+  isSum?: boolean;
   kind: string;
   buckets: Buckets;
   /** Ended, timed or not. */
@@ -41,7 +43,7 @@ export function operationsPanel(context: Context): Panel {
     show(table.element, rows.length > 0);
     note.textContent = rows.length > 0 ? noteOf(context.run, by.value) : '';
     fill(empty, rows.length > 0 ? null : missing(t.empty));
-    table.update(rows, rows.length > 1 ? 1 : 0);
+    table.update(rows, rows[0]?.isSum ? 1 : 0);
   };
   return {
     id: 'operations',
@@ -54,6 +56,8 @@ export function operationsPanel(context: Context): Panel {
 /** Rows by operation, as every run has them; or by a tag of requests: of a k6 script's, or of steps that have tags. */
 const OPERATION = 'operation';
 const REQUESTS = { times: 'http_req_duration', failures: 'http_req_failed' };
+/** What a script's own functions took: rows of the table, and no part of "all", as the target is not asked in them. */
+const FUNCTIONS = 'function.time';
 const TAGGED = { times: 'http.response_time', failures: 'kinds.http.failed' };
 const PREFERRED = ['name', 'url'];
 
@@ -123,22 +127,29 @@ function rowsOf({ run, view }: Context, key: string): Row[] {
   const length = Math.max(to - from, 1e-3);
   const isOperation = key === OPERATION;
   const metric = isOperation ? 'response_time' : requestsOf(run).times;
+  const functions = new Set(run.tagValues(FUNCTIONS, OPERATION));
   const kinds = new Map((run.summary?.operations ?? []).map(operation => [operation.name, operation.kind]));
   const answersOf = (code: string, tags: Record<string, string>) =>
     isOperation
       ? run.sum('operations.answers', { ...tags, code }).added(first, end)
       : run.sum(metric, { ...tags, status: code }).merged(first, end).n;
+  const added = (metric: string, tags: Record<string, string>): number => {
+    const sum = run.sum(metric, tags).added(first, end);
+    const isAll = !(OPERATION in tags);
+    return isAll ? [...functions].reduce((rest, name) => rest - added(metric, { [OPERATION]: name }), sum) : sum;
+  };
   const codes = isOperation ? run.tagValues('operations.answers', 'code') : run.tagValues(metric, 'status');
   const row = (name: string, tags: Record<string, string>, kind: string): Row => {
-    const buckets = run.sum(metric, tags).merged(first, end);
-    const ended = buckets.n + (isOperation ? run.sum('operations.unanswered', tags).added(first, end) : 0);
+    const times = isOperation && functions.has(name) ? FUNCTIONS : metric;
+    const buckets = run.sum(times, tags).merged(first, end);
+    const ended = buckets.n + (isOperation ? added('operations.unanswered', tags) : 0);
     return {
       name,
       kind,
       buckets,
       count: ended,
       perSecond: ended / length,
-      failed: isOperation ? run.sum('operations.failed', tags).added(first, end) : failedOf(run, tags, first, end),
+      failed: isOperation ? added('operations.failed', tags) : failedOf(run, tags, first, end),
       statuses: codes.map(code => [code, answersOf(code, tags)] as [string, number]).filter(([, n]) => n > 0),
     };
   };
@@ -146,15 +157,15 @@ function rowsOf({ run, view }: Context, key: string): Row[] {
   const rows = names
     .map(name => row(name, { [key]: name }, isOperation ? (kinds.get(name)?.replaceAll('_', ' ') ?? '') : key))
     .filter(one => one.count > 0);
-  const all = row(text().operations.all, {}, '');
+  const all = { ...row(text().operations.all, {}, ''), isSum: true };
   const covered = rows.reduce((sum, one) => sum + one.count, 0);
   if (rows.length === 1 && covered === all.count) return rows;
-  return all.count > 0 ? [all, ...rows] : [];
+  return all.count > 0 ? [all, ...rows] : rows;
 }
 
 /** An operation that was never answered has no times, and still a row. */
 function operationNames(run: Context['run']): string[] {
-  const timed = run.tagValues('response_time', OPERATION);
+  const timed = ['response_time', FUNCTIONS].flatMap(metric => run.tagValues(metric, OPERATION));
   return [...new Set([...timed, ...run.tagValues('operations.unanswered', OPERATION)])];
 }
 

@@ -48,6 +48,11 @@ function languageOf(run: Run): string | undefined {
   return isK6(run) ? 'k6 (JavaScript, TypeScript)' : 'Artillery (YAML)';
 }
 
+/** How to do it again, where a page of several runs knows it. */
+export function again(words: string[]): HTMLElement {
+  return section('reproduce', text().reproduce.title, command(words));
+}
+
 function command(words: string[] | undefined): HTMLElement {
   const t = text().reproduce;
   if (!words?.length) return h('p', { class: 'note' }, t.noCommand);

@@ -1,5 +1,6 @@
 // Thresholds with the value each saw, and how far that is from the limit.
 
+import type { Run } from '../data/run';
 import { isK6 } from '../data/sources';
 import type { Threshold } from '../data/summary';
 import { fill, h } from '../shell/dom';
@@ -111,5 +112,13 @@ function nothing({ run }: Context): HTMLElement {
   if (isK6(run)) {
     return missing(t.emptyK6, "export const options = { thresholds: { http_req_duration: ['p(95)<300'] } };");
   }
-  return missing(t.empty, 'config:\n  ensure:\n    thresholds:\n      - http.response_time.p95: 300');
+  return missing(t.empty, `config:\n  ensure:\n    thresholds:\n      - ${JSON.stringify(measurable(run))}: 300`);
+}
+
+/** A figure that this run has: a threshold on one that nothing of a script can produce is refused. */
+function measurable({ summary }: Run): string {
+  if (summary?.delivery?.owed) return 'delivery.latency_ms.p99';
+  const operations = (summary?.operations ?? []).filter(({ kind }) => kind !== 'function');
+  const isHttp = operations.length === 0 || operations.some(({ kind }) => kind === 'http');
+  return isHttp ? 'http.response_time.p95' : `operations.${operations[0].name}.response_ms.p95`;
 }

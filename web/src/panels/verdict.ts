@@ -1,6 +1,6 @@
 // The first thing one reads: what the run came to, and why, in words; then the figures of the whole run.
 
-import { isTime, isWatch, timedMetrics } from '../data/sources';
+import { isK6, isTime, isWatch, timedMetrics } from '../data/sources';
 import type { Summary } from '../data/summary';
 import { fill, h } from '../shell/dom';
 import { text } from '../text';
@@ -112,7 +112,8 @@ function facts(context: Context): HTMLElement {
   const { run } = context;
   const { head, summary } = run;
   const rows: [string, string | null | undefined][] = [
-    [t.target, summary?.target || head?.reproduce.target],
+    // A k6 script names no target: its file stands there.
+    [isK6(run) ? t.script : t.target, summary?.target || head?.reproduce.target],
     [t.started, head && date(head.started)],
     [t.length, run.frames > 0 ? seconds(Math.max(run.length, summary?.duration_s ?? 0)) : null],
     ...(isWatch(run) ? [] : ofLoad(context)),

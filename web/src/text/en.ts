@@ -102,6 +102,7 @@ export const en = {
   },
   facts: {
     target: 'Target',
+    script: 'Script',
     started: 'Started',
     length: 'Length',
     users: 'Users',
@@ -186,6 +187,7 @@ export const en = {
     response: 'Response time (from the planned start)',
     service: 'Service time (from the actual start)',
     firstByte: 'First byte',
+    functions: 'The script’s own functions',
     replay: 'Delivery after a reconnect',
     tagged: 'Answers to steps with tags',
     session: 'Length of sessions',
@@ -444,7 +446,8 @@ export const en = {
   matrix: {
     note: 'A dot is a run, the stroke their mean, the line its 95 % interval. Figures and words are those of sonagi report.',
     nothing: 'The script of these runs compares nothing. It would with:',
-    example: 'repeat: 5\ncompare: { across: pool }',
+    example: (axis?: string) =>
+      `${axis ? '' : 'matrix: { pool: [2, 10, 50] }\n'}repeat: 5\ncompare: { across: ${axis ?? 'pool'} }`,
     best: (value: string, figure: string) => `Best by ${figure}: ${value}.`,
     take: (value: string) => `Take ${value}: no smaller value is known to be as good.`,
     larger: 'It is the largest value tried: try larger ones.',

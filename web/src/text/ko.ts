@@ -104,6 +104,7 @@ export const ko: Text = {
   },
   facts: {
     target: '대상',
+    script: '스크립트',
     started: '시작',
     length: '실행 시간',
     users: '사용자',
@@ -187,6 +188,7 @@ export const ko: Text = {
     response: '응답 시간 (계획된 시작 기준)',
     service: '처리 시간 (실제 시작 기준)',
     firstByte: '첫 바이트까지의 시간',
+    functions: '스크립트 함수의 실행 시간',
     replay: '재연결 뒤의 전달 시간',
     tagged: '태그가 있는 단계의 응답 시간',
     session: '세션 길이',
@@ -437,7 +439,8 @@ export const ko: Text = {
   matrix: {
     note: '점은 실행 하나, 세로선은 평균, 가로선은 평균의 95 % 구간입니다. 수치와 판정은 sonagi report와 같습니다.',
     nothing: '이 실행들의 스크립트는 아무것도 비교하지 않습니다. 다음을 더하면 비교합니다.',
-    example: 'repeat: 5\ncompare: { across: pool }',
+    example: (axis?: string) =>
+      `${axis ? '' : 'matrix: { pool: [2, 10, 50] }\n'}repeat: 5\ncompare: { across: ${axis ?? 'pool'} }`,
     best: (value, figure) => `${figure} 기준 최선: ${value}.`,
     take: value => `${value} 권장: 이보다 작으면서 같은 수준으로 확인된 값이 없습니다.`,
     larger: '시도한 값 가운데 가장 큽니다. 더 큰 값도 시도하세요.',

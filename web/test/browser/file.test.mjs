@@ -38,7 +38,13 @@ for (const [name, words] of Object.entries({
   cutOff: ['CUT OFF', 'no closing record'],
   empty: ['INTERRUPTED', 'No second of this run was recorded', 'sonagi report FOLDER'],
   short: ['PASS', 'The run has only 3 s', 'docs/ledger.md', 'thresholds'],
-  crowd: ['PASS', '10,000 of 10,000 started', '10,000 concurrent'],
+  crowd: [
+    'PASS',
+    '10,000 of 10,000 started',
+    '10,000 concurrent',
+    // What a script without requests could ask for.
+    '"operations.connect.response_ms.p95": 300',
+  ],
 })) {
   test(`the file of ${name} tells what happened, and asks for nothing but itself`, async () => {
     const page = await openFile(browser, all[name]().lines);
@@ -225,6 +231,16 @@ test('all columns of the table of operations are in sight on a usual screen', as
   const page = await openFile(browser, all.chat().lines);
   const region = page.locator('#operations .scroll');
   assert.ok(await region.evaluate(element => element.scrollWidth <= element.clientWidth));
+  await page.close();
+});
+
+test('what functions of the script took has a row, and is no part of the sum', async () => {
+  const page = await openFile(browser, all.short().lines);
+  const row = operation => Promise.all(['count', 'failed', 'max'].map(column => cell(page, operation, column)));
+  assert.deepEqual(await row('sign'), ['6', '3 (50 %)', '400 ms']);
+  const [count, failed, max] = await row('all');
+  assert.deepEqual([count, failed], ['6', '0']);
+  assert.equal(max, await cell(page, 'GET /health', 'max'));
   await page.close();
 });
 

@@ -26,6 +26,7 @@ const pools = {
   name: 'pool',
   started: '2026-11-24T10:15:00Z',
   sonagi: '0.1.0',
+  command: ['sonagi', 'run', 'pool.yml', '--repeat', '5'],
   machine: '2 cores of a machine',
   verdict: { held: false, headline: '14 of 15 runs sustained all users', others: ['2, round 3: FAIL; it was slow'] },
   remarks: [{ label: 'seed', sentence: "7 draws the order of each round and its runs' seeds" }],
@@ -91,6 +92,7 @@ test('a matrix has a row a value, with a dot a run and the word of the binary', 
   assert.match(await combinations.nth(1).innerText(), /10\s+5 of 5\s+55\.0\s+1 PASS · 2 PASS/);
   assert.equal(await combinations.nth(0).locator('a').first().getAttribute('href'), '/runs/pools%2Fpool-2-1');
   assert.match(await page.locator('#remarks').innerText(), /seed\s+7 draws/);
+  assert.equal(await page.locator('#reproduce .command').textContent(), 'sonagi run pool.yml --repeat 5');
   const rows = page.locator('#choice-0 tbody tr');
   assert.deepEqual(await rows.locator('[data-judgement]').allTextContents(), [
     'worse',
@@ -210,6 +212,7 @@ function search(trials) {
     sonagi: '0.1.0',
     varied: 'rate',
     until: 'http.response_time.p99 < 300',
+    command: ['sonagi', 'capacity', 'bucket.yml'],
     is_over,
     mood: is_over ? 'good' : 'running',
     verdict: is_over

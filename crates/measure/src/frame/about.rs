@@ -48,6 +48,11 @@ const ROWS: &[(&str, &str, &str)] = &[
         "Time from the start of a request to the first byte of its answer.",
         "요청을 시작한 때부터 응답의 첫 바이트가 올 때까지의 시간입니다.",
     ),
+    (
+        "function.time",
+        "How long the script's own functions took, by function.",
+        "스크립트의 함수가 걸린 시간을 함수별로 나타냅니다.",
+    ),
     ("operations.failed", "Operations that failed.", "실패한 작업 수입니다."),
     (
         "operations.unanswered",

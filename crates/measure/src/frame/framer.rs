@@ -6,6 +6,7 @@ use crate::folder::Count;
 use crate::histogram::Histogram;
 use crate::ledger::Counts;
 use crate::metrics::{Aggregate, Counted, Gauged, Kind, Observed, Rated, Registry, Series, TagSet};
+use crate::outcome::OperationKind;
 use crate::secrets::masked;
 use crate::totals::{Header, Snapshot};
 use std::collections::HashMap;
@@ -78,11 +79,15 @@ impl Framer {
         let header = Arc::clone(&self.header);
         for (operation, timings) in header.operations.iter().zip(&snapshot.operations) {
             let tags = TagSet::of(&[("operation", &operation.name)]);
-            let histograms = [
-                ("response_time", &timings.response),
-                ("service_time", &timings.service),
-                ("first_byte", &timings.first_byte),
-            ];
+            // The target has no part in a script's own function.
+            let histograms: &[(&str, &Option<Box<Histogram>>)] = match operation.kind {
+                OperationKind::Function => &[("function.time", &timings.response)],
+                _ => &[
+                    ("response_time", &timings.response),
+                    ("service_time", &timings.service),
+                    ("first_byte", &timings.first_byte),
+                ],
+            };
             for (metric, histogram) in histograms {
                 if let Some(histogram) = histogram {
                     self.latency(metric, &tags, histogram);

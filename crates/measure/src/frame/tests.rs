@@ -177,6 +177,23 @@ fn a_second_is_told_as_series_whose_names_come_once() {
 }
 
 #[test]
+fn functions_of_the_script_are_not_among_the_answers() {
+    let operations = [OperationKind::Function, OperationKind::Http]
+        .map(|kind| Operation { name: format!("{kind:?}"), kind })
+        .to_vec();
+    let mut framer = framer(Header { operations, ..Header::default() });
+    let mut snapshot = second(0);
+    snapshot.operations = vec![snapshot.operations[0].clone(); 2];
+    let frame = framer.frame(&snapshot);
+    let of = |metric: &str| {
+        let named = frame.names.iter().filter(|(_, name)| name.metric == metric);
+        named.map(|(_, name)| name.tags.get("operation").unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(of("response_time"), ["Http"]);
+    assert_eq!(of("function.time"), ["Function"]);
+}
+
+#[test]
 fn secrets_in_tags_are_masked() {
     let operation =
         Operation { name: "GET /rooms?token=planted-secret".to_owned(), kind: OperationKind::Http };

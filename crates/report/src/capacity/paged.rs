@@ -26,6 +26,7 @@ impl Capacity {
             "name": self.name,
             "started": self.started,
             "sonagi": self.version,
+            "command": self.command,
             "varied": self.varied,
             "until": self.until,
             "is_over": is_over,

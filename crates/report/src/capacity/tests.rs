@@ -23,6 +23,7 @@ fn found() -> Capacity {
         name: "chat".to_owned(),
         started: "2026-01-01T00:00:00Z".to_owned(),
         version: "0.1.0".to_owned(),
+        command: ["sonagi", "capacity", "chat.yml"].map(str::to_owned).to_vec(),
         varied: "rate".to_owned(),
         until: "delivery.ratio >= 0.999".to_owned(),
         goal: Goal::of(10, 5000, 0.05, 20.0),
@@ -149,6 +150,7 @@ fn the_page_has_the_words_of_the_terminal_and_every_trial() {
     assert_eq!((&page["mood"], &page["is_over"]), (&"good".into(), &true.into()));
     assert_eq!(page["verdict"], found().verdict());
     assert_eq!(page["lower"]["name"], "840/s");
+    assert_eq!(page["command"][2], "chat.yml");
     let rows = page["rows"].as_array().unwrap();
     assert_eq!(
         rows.iter().map(|row| row["load"].as_str().unwrap()).collect::<Vec<_>>(),

@@ -22,6 +22,7 @@ impl Matrix {
             "started": self.started,
             "sonagi": self.version,
             "machine": self.machine,
+            "command": self.command,
             "verdict": { "held": self.all_held(), "headline": headline, "others": bounded(others) },
             "remarks": labelled(self.remarks()),
             "choices": self.answer.choices.iter().map(chosen).collect::<Vec<_>>(),

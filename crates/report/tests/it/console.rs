@@ -213,7 +213,7 @@ fn an_interrupted_run_says_so_first_and_one_that_was_cut_off_what_its_figures_co
     ");
     let run = Summary { complete: false, ..fixture::minimal() };
     assert_snapshot!(shown(&run), @"
-    PASS        ping · http://127.0.0.1:8080 · 2.00 s
+    CUT OFF     ping · http://127.0.0.1:8080 · 2.00 s
                 Cut off: the run has no closing record; the figures end with its
                 last second on disk.
 

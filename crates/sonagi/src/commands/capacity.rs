@@ -10,7 +10,7 @@ use crate::run_options::RunOptions;
 use crate::runs::{self, RunSession};
 use crate::target_watch::{self, WatchWish};
 use crate::terminal::Terminal;
-use crate::{k6, load, values};
+use crate::{invocation, k6, load, values};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use sonagi_artillery::Overrides;
@@ -231,6 +231,7 @@ impl Flags {
             name,
             started: runs::now()?,
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            command: invocation::command(),
             varied: self.varied.to_string(),
             until: self.until.clone(),
             goal: self.goal,

@@ -64,7 +64,7 @@ fn a_killed_run_leaves_a_folder_that_is_read_up_to_its_last_second() {
     assert_eq!((&reported["complete"], &reported["interrupted"]), (&false.into(), &false.into()));
     assert!(reported["users"]["started"].as_u64().unwrap() >= 1, "{reported}");
     let text = place.sonagi(&["report", place.folders()[0].to_str().unwrap()]).out;
-    assert!(text.contains("Cut off"), "{text}");
+    assert!(text.starts_with("CUT OFF ") && text.contains("Cut off:"), "{text}");
 }
 
 #[test]
