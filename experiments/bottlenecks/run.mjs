@@ -6,7 +6,7 @@
 //
 // Every run is written down as soon as it is done; started again with the same binary and plants, it goes on where it was
 // (FRESH=1: from the beginning).
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { ROOT } from '../../bench/lib/cache.mjs';
@@ -24,11 +24,12 @@ const README = new URL('README.md', import.meta.url);
 const { ONLY, SIZE = 'judge', RUNS = 3, HEALTHY = 10, DETAILS, WRITE, FRESH } = process.env;
 const { RESULTS = `${ROOT}/.cache/bottlenecks/runs.jsonl` } = process.env;
 /** What a run is of, beside the binary and the plant's own file. */
-const PARTS = ['lib', 'services', 'stacks'];
+const PARTS = ['../lib', 'lib', 'services', 'stacks'];
 const isQuick = process.argv[2] === 'quick';
 
 endAllWhenInterrupted();
 goAhead();
+if (!existsSync(SONAGI)) throw new Error(`there is no ${SONAGI}\nhint: cargo build -p sonagi, or SONAGI_BIN=…`);
 const plants = (await all()).filter(({ name, quick }) => (ONLY ? ONLY.split(',').includes(name) : !isQuick || quick));
 const results = [];
 // The gate's part is of what is built now, whatever stood there before.
@@ -71,10 +72,10 @@ async function once(plant, { planted, seed }) {
 async function all() {
   const files = (folder) => readdirSync(new URL(folder, import.meta.url), { recursive: true, withFileTypes: true });
   const parts = PARTS.flatMap(files).filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
-  const common = [SONAGI, ...parts.filter((path) => /\.(mjs|py|java)$/.test(path)).sort()];
+  const common = fingerprint([SONAGI, ...parts.filter((path) => /\.(mjs|py|java)$/.test(path)).sort()]);
   const load = async ({ parentPath, name }) => {
     const { default: plant } = await import(join(parentPath, name));
-    return { name: name.slice(0, -4), ...plant, version: fingerprint([...common, join(parentPath, name)]) };
+    return { name: name.slice(0, -4), ...plant, version: `${common} ${fingerprint([join(parentPath, name)])}` };
   };
   const plants = files('plants').filter(({ name }) => name.endsWith('.mjs'));
   return Promise.all(plants.sort((a, b) => (a.name < b.name ? -1 : 1)).map(load));

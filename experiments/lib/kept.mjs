@@ -13,8 +13,10 @@ export class Kept {
     this.#file = file;
     if (isFresh) rmSync(file, { force: true });
     mkdirSync(dirname(file), { recursive: true });
-    const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [];
-    this.#results = new Map(lines.map((line) => JSON.parse(line)).map(({ key, ...result }) => [key, result]));
+    const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+    this.#results = new Map(text.split('\n').flatMap(entry));
+    // Whatever was being written when it was cut off stays by itself.
+    if (text !== '' && !text.endsWith('\n')) appendFileSync(file, '\n');
   }
 
   /** The result of a key: `{ result, isOld }`, made now by `make` unless it is there. */
@@ -23,6 +25,16 @@ export class Kept {
     const result = await make();
     if (!result.error) appendFileSync(this.#file, `${JSON.stringify({ key, ...result })}\n`);
     return { result, isOld: false };
+  }
+}
+
+/** A line's key and result, if it is whole. */
+function entry(line) {
+  try {
+    const { key, ...result } = JSON.parse(line);
+    return [[key, result]];
+  } catch {
+    return [];
   }
 }
 

@@ -18,9 +18,14 @@ test('a result is made once, also for who comes after; one that failed is made a
   assert.deepEqual(await first.of('a 1', async () => ({ value: 7 })), { result: { value: 7 }, isOld: false });
   await first.of('a 2', async () => ({ error: 'no port' }));
 
+  // Cut off in the middle of a line.
+  writeFileSync(file, `${readFileSync(file, 'utf8')}{"key":"a 2","val`);
   const second = new Kept(file);
   assert.deepEqual(await second.of('a 1', never), { result: { value: 7 }, isOld: true });
   assert.deepEqual(await second.of('a 2', async () => ({ value: 8 })), { result: { value: 8 }, isOld: false });
+
+  const third = new Kept(file);
+  assert.equal((await third.of('a 2', never)).result.value, 8);
 
   const afresh = new Kept(file, { isFresh: true });
   assert.equal((await afresh.of('a 1', async () => ({ value: 9 }))).isOld, false);
