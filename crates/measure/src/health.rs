@@ -20,7 +20,7 @@ pub const LAG_INVALID_SHARE: f64 = 0.10;
 pub const ACHIEVED_MIN: f64 = 0.99;
 /// With fewer planned arrivals than this, any missed one invalidates the run.
 pub const ACHIEVED_MIN_ARRIVALS: u64 = 100;
-/// A shard's core is full above this share: a late generator is overloaded then …
+/// A shard's core is full above this share …
 pub const BUSY_SHARE: f64 = 0.90;
 /// … and the run invalid when it was full for this many seconds on end.
 pub const BUSY_SECONDS: f64 = 5.0;
@@ -366,9 +366,10 @@ impl Second {
         self.busiest_ns as f64 / self.interval_ns.max(1) as f64
     }
 
-    /// Whether one of its shards filled its core.
+    /// Whether one of its shards computed for so long that it cannot have waited for long: it is late by what it did not
+    /// get done, in this second and in those before.
     fn was_full(&self) -> bool {
-        self.interval_ns >= SHORTEST_NS && self.busiest_share() >= BUSY_SHARE
+        self.interval_ns >= SHORTEST_NS && self.busiest_share() >= 1.0 - STARVED_SHARE
     }
 
     /// Whether its threads were kept from running: they waited for cores, or were later than all their own work

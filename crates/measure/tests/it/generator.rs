@@ -63,6 +63,7 @@ fn a_generator_is_starved_when_it_waited_for_cores_or_was_later_than_it_computed
     assert_eq!(cause(20, 700, 5), Some(Cause::Overloaded));
     assert_eq!(cause(20, 1700, 900), Some(Cause::Overloaded), "it filled the machine itself");
     assert_eq!(cause(1_700, 950, 40), Some(Cause::Overloaded), "late by what seconds before left undone");
+    assert_eq!(cause(1_200, 800, 150), Some(Cause::Overloaded), "it had most of what it wanted");
     assert_eq!(cause(4, 76, 2), Some(Cause::Bursts));
 }
 
