@@ -366,8 +366,8 @@ impl Second {
         self.busiest_ns as f64 / self.interval_ns.max(1) as f64
     }
 
-    /// Whether one of its shards computed for so long that it cannot have waited for long: it is late by what it did not
-    /// get done, in this second and in those before.
+    /// Whether one of its shards computed for so long that it cannot have waited for long: it is late by what it did
+    /// not get done, in this second and in those before.
     fn was_full(&self) -> bool {
         self.interval_ns >= SHORTEST_NS && self.busiest_share() >= 1.0 - STARVED_SHARE
     }
