@@ -28,8 +28,8 @@ const PARTS = ['../lib', 'lib', 'services', 'stacks'];
 const isQuick = process.argv[2] === 'quick';
 
 endAllWhenInterrupted();
-goAhead();
 if (!existsSync(SONAGI)) throw new Error(`there is no ${SONAGI}\nhint: cargo build -p sonagi, or SONAGI_BIN=…`);
+goAhead();
 const plants = (await all()).filter(({ name, quick }) => (ONLY ? ONLY.split(',').includes(name) : !isQuick || quick));
 const results = [];
 // The gate's part is of what is built now, whatever stood there before.

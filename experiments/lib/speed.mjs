@@ -2,18 +2,20 @@
 import { pbkdf2Sync } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 
-const TRIED = 5_000;
-const TRIES = 25;
-let perMs;
+/** Rounds of one attempt, and attempts: the quickest one was disturbed least. */
+const ROUNDS = 5_000;
+const ATTEMPTS = 25;
+let roundsPerMs;
 
 /** Rounds of PBKDF2 with SHA-512 that take so many milliseconds of one core here. */
 export function hashRounds(ms) {
-  perMs ??= TRIED / Math.min(...Array.from({ length: TRIES }, took));
-  return Math.round(ms * perMs);
+  roundsPerMs ??= ROUNDS / Math.min(...Array.from({ length: ATTEMPTS }, attempt));
+  return Math.round(ms * roundsPerMs);
 }
 
-function took() {
+/** How long one attempt takes (ms). */
+function attempt() {
   const began = performance.now();
-  pbkdf2Sync('password', 'salt', TRIED, 32, 'sha512');
+  pbkdf2Sync('password', 'salt', ROUNDS, 32, 'sha512');
   return performance.now() - began;
 }

@@ -3,7 +3,7 @@
 
 import type { Boot, Capacity, CapacityTrial } from '../data/contract';
 import { missing, section, sentence } from '../panels/panel';
-import { again as reproduce } from '../panels/reproduce';
+import { reproduceSection } from '../panels/reproduce';
 import { Table } from '../panels/table';
 import type { Outcome } from '../panels/verdict';
 import { footer, topBar } from '../shell/bar';
@@ -39,7 +39,7 @@ export function capacityPage(boot: Boot & { mode: 'capacity' }, put: Put): void 
         { id: 'capacity' },
         verdict(search),
         ...(search.trials.length > 0 ? figures(search, tables) : nothing()),
-        reproduce(search.command),
+        reproduceSection(search.command),
       ),
       footer(false, search.sonagi),
     );

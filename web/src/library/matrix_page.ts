@@ -4,7 +4,7 @@
 
 import type { Boot, Choice, Combination, Matrix, Remark, Tried } from '../data/contract';
 import { missing, section, sentence } from '../panels/panel';
-import { again } from '../panels/reproduce';
+import { reproduceSection } from '../panels/reproduce';
 import { type Column, Table } from '../panels/table';
 import { footer, topBar } from '../shell/bar';
 import { h } from '../shell/dom';
@@ -24,8 +24,7 @@ export function matrixPage(boot: Boot & { mode: 'matrix' }, put: Put): void {
     const t = text().matrix;
     document.title = `${boot.name} · Sonagi`;
     const choices = boot.choices.map((choice, at) => section(`choice-${at}`, titleOf(choice), ...bodyOf(choice)));
-    const [axis] = boot.table.axes;
-    const nothing = choices.length === 0 ? missing(t.nothing, t.example(axis)) : null;
+    const nothing = choices.length === 0 ? missing(t.nothing, comparing(boot.table.axes[0])) : null;
     const isServed = boot.library ?? false;
     put(
       topBar(boot.name, isServed, build),
@@ -38,13 +37,19 @@ export function matrixPage(boot: Boot & { mode: 'matrix' }, put: Put): void {
         section('combinations', t.combinations, ...combinations(boot)),
         nothing,
         boot.remarks.length > 0 ? section('remarks', t.remarks, remarks(boot.remarks)) : null,
-        again(boot.command),
+        reproduceSection(boot.command),
       ),
       footer(false, boot.sonagi),
     );
     document.documentElement.dataset.ready = String(boot.choices.length);
   };
   build();
+}
+
+/** What a script says that compares the values of an axis, its own if it has one. */
+function comparing(axis?: string): string {
+  const matrix = axis ? '' : 'matrix: { pool: [2, 10, 50] }\n';
+  return `${matrix}repeat: 5\ncompare: { across: ${axis ?? 'pool'} }`;
 }
 
 /** How many runs held their users, and why the others did not. */

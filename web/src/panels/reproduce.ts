@@ -49,7 +49,7 @@ function languageOf(run: Run): string | undefined {
 }
 
 /** How to do it again, where a page of several runs knows it. */
-export function again(words: string[]): HTMLElement {
+export function reproduceSection(words: string[]): HTMLElement {
   return section('reproduce', text().reproduce.title, command(words));
 }
 

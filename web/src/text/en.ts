@@ -446,8 +446,6 @@ export const en = {
   matrix: {
     note: 'A dot is a run, the stroke their mean, the line its 95 % interval. Figures and words are those of sonagi report.',
     nothing: 'The script of these runs compares nothing. It would with:',
-    example: (axis?: string) =>
-      `${axis ? '' : 'matrix: { pool: [2, 10, 50] }\n'}repeat: 5\ncompare: { across: ${axis ?? 'pool'} }`,
     best: (value: string, figure: string) => `Best by ${figure}: ${value}.`,
     take: (value: string) => `Take ${value}: no smaller value is known to be as good.`,
     larger: 'It is the largest value tried: try larger ones.',

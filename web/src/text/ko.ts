@@ -439,8 +439,6 @@ export const ko: Text = {
   matrix: {
     note: '점은 실행 하나, 세로선은 평균, 가로선은 평균의 95 % 구간입니다. 수치와 판정은 sonagi report와 같습니다.',
     nothing: '이 실행들의 스크립트는 아무것도 비교하지 않습니다. 다음을 더하면 비교합니다.',
-    example: (axis?: string) =>
-      `${axis ? '' : 'matrix: { pool: [2, 10, 50] }\n'}repeat: 5\ncompare: { across: ${axis ?? 'pool'} }`,
     best: (value, figure) => `${figure} 기준 최선: ${value}.`,
     take: value => `${value} 권장: 이보다 작으면서 같은 수준으로 확인된 값이 없습니다.`,
     larger: '시도한 값 가운데 가장 큽니다. 더 큰 값도 시도하세요.',
