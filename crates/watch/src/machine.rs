@@ -2,6 +2,7 @@
 
 mod local;
 mod shell;
+mod slices;
 mod sock_diag;
 
 pub use local::Local;

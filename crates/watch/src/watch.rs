@@ -54,7 +54,11 @@ impl Watch {
     /// # Errors
     /// There is no thread to be had.
     pub fn start(probes: Vec<Box<dyn Probe>>, registry: &Arc<Registry>, epoch: Instant) -> io::Result<Watch> {
-        let running = probes.into_iter().map(|probe| Running::start(probe, registry, epoch));
+        let count = probes.len() as u32;
+        let running = probes
+            .into_iter()
+            .zip(0..)
+            .map(|(probe, index)| Running::start(probe, first_period(index, count), registry, epoch));
         Ok(Watch { probes: running.collect::<io::Result<_>>()? })
     }
 
@@ -89,7 +93,13 @@ impl Drop for Watch {
 }
 
 impl Running {
-    fn start(mut probe: Box<dyn Probe>, registry: &Arc<Registry>, epoch: Instant) -> io::Result<Running> {
+    /// Starts a probe that looks at once, after its first period, and once a second from then on.
+    fn start(
+        mut probe: Box<dyn Probe>,
+        first_period: Duration,
+        registry: &Arc<Registry>,
+        epoch: Instant,
+    ) -> io::Result<Running> {
         let observations = Observations::new(registry);
         let seen = Arc::new(Mutex::new(Seen { observations, notes: Vec::new() }));
         let into = Arc::clone(&seen);
@@ -99,11 +109,12 @@ impl Running {
             // Refused to all but root: it looks at the usual priority.
             let _ = setpriority_process(Some(gettid()), NICE);
             let mut memory = Memory::default();
-            let mut due = Instant::now();
+            let (mut due, mut period) = (Instant::now(), first_period);
             loop {
                 look(&mut *probe, &mut memory, &into, epoch);
                 // A look that took longer than a second is followed by the next one at once, not by those it missed.
-                due = (due + EVERY).max(Instant::now());
+                due = (due + period).max(Instant::now());
+                period = EVERY;
                 match stopped.recv_timeout(due.saturating_duration_since(Instant::now())) {
                     Err(RecvTimeoutError::Timeout) => {}
                     Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
@@ -113,6 +124,14 @@ impl Running {
         })?;
         Ok(Running { seen, stop: Some(stop), thread: Some(thread) })
     }
+}
+
+/// How long the first period of a probe among so many is: from half a period to one and a half. They do not all look at
+/// the same instant, nor when a second ends and the run's collector is at work, but each one still looks once in each
+/// second.
+fn first_period(index: u32, count: u32) -> Duration {
+    let phase = EVERY * (2 * index + 1) / (2 * count);
+    if phase < EVERY / 2 { EVERY + phase } else { phase }
 }
 
 /// One look. Nobody waits for it: it is handed over when it is done.
@@ -138,4 +157,18 @@ fn thread_cpu() -> Duration {
 
 fn locked(seen: &Mutex<Seen>) -> MutexGuard<'_, Seen> {
     seen.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probes_take_turns_and_leave_out_the_end_of_a_second() {
+        let turns =
+            |count| (0..count).map(|index| first_period(index, count).as_millis()).collect::<Vec<_>>();
+        assert_eq!(turns(1), [500]);
+        assert_eq!(turns(2), [1_250, 750]);
+        assert_eq!(turns(5), [1_100, 1_300, 500, 700, 900]);
+    }
 }

@@ -1,26 +1,37 @@
 //! This machine.
 
+use super::slices::Slices;
 use super::{Machine, Socket, Sockets, Units, sock_diag};
 use std::fs;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 
-/// This machine's own files.
+/// This machine's own files, read in [slices](Slices).
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Local;
+pub struct Local {
+    slices: Slices,
+}
 
 impl Machine for Local {
+    fn look(&mut self) -> io::Result<()> {
+        self.slices.begin();
+        Ok(())
+    }
+
     fn read(&mut self, path: &str) -> io::Result<Vec<u8>> {
+        self.slices.pause_if_over();
         fs::read(path)
     }
 
     fn head(&mut self, path: &str, bytes: usize) -> io::Result<Vec<u8>> {
+        self.slices.pause_if_over();
         let mut head = Vec::new();
         fs::File::open(path)?.take(bytes as u64).read_to_end(&mut head)?;
         Ok(head)
     }
 
     fn count(&mut self, path: &str) -> io::Result<u64> {
+        self.slices.pause_if_over();
         // From Linux 6.2 on the size of /proc/PID/fd is how many there are: listing ten thousand takes milliseconds.
         match fs::metadata(path)?.len() {
             0 => Ok(fs::read_dir(path)?.count() as u64),
@@ -29,13 +40,16 @@ impl Machine for Local {
     }
 
     fn list(&mut self, path: &str) -> io::Result<Vec<String>> {
+        self.slices.pause_if_over();
         let names = fs::read_dir(path)?.filter_map(Result::ok);
         Ok(names.filter_map(|entry| entry.file_name().into_string().ok()).collect())
     }
 
     fn links(&mut self, path: &str, tell: &mut dyn FnMut(&str) -> ControlFlow<()>) -> io::Result<()> {
+        self.slices.pause_if_over();
         let targets = fs::read_dir(path)?.filter_map(Result::ok).map(|entry| fs::read_link(entry.path()));
         for target in targets.filter_map(Result::ok) {
+            self.slices.pause_if_over();
             if target.to_str().is_some_and(|target| tell(target).is_break()) {
                 break;
             }
@@ -50,7 +64,7 @@ impl Machine for Local {
             "/proc" => network("/proc/self"),
             process => network(process),
         };
-        (theirs? == network("/proc/self")?).then(|| sock_diag::sockets(asked, tell))
+        (theirs? == network("/proc/self")?).then(|| sock_diag::sockets(asked, &mut self.slices, tell))
     }
 
     fn units(&self) -> Units {
