@@ -29,9 +29,7 @@ const OPERATIONS_SHOWN: usize = 40;
 /// The summary for a terminal of `width` columns (at least 60 are used), with ANSI colours when `colour`.
 /// Ends with a newline.
 pub fn summary(run: &Summary, width: usize, colour: bool) -> String {
-    let result = run.verdict.result;
-    let (word, tone) =
-        if is_cut_off(run) { (CUT_OFF_WORD, Tone::Doubtful) } else { (result.word(), tone(result)) };
+    let (word, tone) = outcome(run);
     under(word, tone, run, Page::new(width, colour))
 }
 
@@ -77,11 +75,14 @@ fn is_cut_off(run: &Summary) -> bool {
     !run.complete && !run.interrupted
 }
 
-fn tone(conclusion: Conclusion) -> Tone {
+/// How a run ended, in a word.
+fn outcome(run: &Summary) -> (&'static str, Tone) {
+    let conclusion = run.verdict.result;
     match conclusion {
-        Conclusion::Pass => Tone::Good,
-        Conclusion::Fail => Tone::Bad,
-        Conclusion::Invalid | Conclusion::Interrupted => Tone::Doubtful,
+        _ if is_cut_off(run) => (CUT_OFF_WORD, Tone::Doubtful),
+        Conclusion::Pass => (conclusion.word(), Tone::Good),
+        Conclusion::Fail => (conclusion.word(), Tone::Bad),
+        Conclusion::Invalid | Conclusion::Interrupted => (conclusion.word(), Tone::Doubtful),
     }
 }
 
@@ -458,7 +459,8 @@ pub fn verdicts(runs: &[Summary], width: usize, colour: bool) -> String {
                 parts.push(format!("p99 {}", milliseconds(delivery.latency_ms.p99)));
             }
         }
-        page.entry(run.verdict.result.word(), tone(run.verdict.result), &items(&parts));
+        let (word, tone) = outcome(run);
+        page.entry(word, tone, &items(&parts));
     }
     page.finish()
 }
