@@ -18,7 +18,7 @@ const DATAGRAM: usize = 64 << 10;
 
 /// Tells the sockets that are asked for, of both versions of IP.
 pub(super) fn sockets(asked: Sockets, slices: &mut Slices, tell: &mut dyn FnMut(Socket)) -> io::Result<()> {
-    for family in [AF_INET, AF_INET6] {
+    for family in families(asked, slices)? {
         dump(&request(family, asked), slices, &mut |response| {
             // A connection that is not yet, or no longer, anybody's.
             if response.header.socket_id.source_port != 0 {
@@ -27,6 +27,21 @@ pub(super) fn sockets(asked: Sockets, slices: &mut Slices, tell: &mut dyn FnMut(
         })?;
     }
     Ok(())
+}
+
+/// The versions of IP that it takes to ask for. A connection has that of the socket that accepted it; whoever asks for
+/// connections makes the kernel go through its whole table, which has megabytes, for each.
+fn families(asked: Sockets, slices: &mut Slices) -> io::Result<Vec<u8>> {
+    const BOTH: [u8; 2] = [AF_INET, AF_INET6];
+    let Sockets::ConnectedAt(port) = asked else { return Ok(BOTH.to_vec()) };
+    let mut listening = Vec::new();
+    for family in BOTH {
+        let mut listens = false;
+        dump(&request(family, Sockets::Listening(port)), slices, &mut |_| listens = true)?;
+        listening.extend(listens.then_some(family));
+    }
+    // Nobody listens any more, and connections are left.
+    Ok(if listening.is_empty() { BOTH.to_vec() } else { listening })
 }
 
 fn request(family: u8, asked: Sockets) -> InetRequest {

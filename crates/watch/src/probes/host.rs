@@ -4,9 +4,8 @@ use crate::machine::{Machine, parsed, parsed_there, text};
 use crate::probe::{Readings, Unread};
 use procfs_core::net::InterfaceDeviceStatus;
 use procfs_core::{
-    CpuPressure, CpuTime, DiskStats, IoPressure, KernelStats, LoadAverage, Meminfo, MemoryPressure, VmStat,
+    CpuPressure, CpuTime, DiskStats, IoPressure, KernelStats, LoadAverage, Meminfo, MemoryPressure,
 };
-use std::collections::HashMap;
 use std::io;
 
 /// Bytes of a sector, in which disks are counted whatever their own are (Documentation/admin-guide/iostats.rst).
@@ -112,16 +111,17 @@ fn memory(machine: &mut dyn Machine, readings: &mut Readings<'_>) -> io::Result<
         readings.level("host.memory.available", &[], available as f64);
     }
     readings.level("host.swap", &[], memory.swap_total.saturating_sub(memory.swap_free) as f64);
-    let VmStat(counts) = parsed(machine, "/proc/vmstat")?;
-    let page = machine.units().page as f64;
-    let of = |name: &str| counts.get(name).map(|count| *count as f64);
-    for (name, metric, unit) in [
-        ("pswpin", "host.swap.in", page),
-        ("pswpout", "host.swap.out", page),
-        ("oom_kill", "host.oom_kills", 1.0),
-    ] {
-        if let Some(count) = of(name) {
-            readings.total(metric, &[], count * unit);
+    // Three of some two hundred lines: nobody needs a map of all.
+    let (counts, page) = (text(machine, "/proc/vmstat")?, machine.units().page as f64);
+    for (name, count) in counts.lines().filter_map(|line| line.split_once(' ')) {
+        let (metric, unit) = match name {
+            "pswpin" => ("host.swap.in", page),
+            "pswpout" => ("host.swap.out", page),
+            "oom_kill" => ("host.oom_kills", 1.0),
+            _ => continue,
+        };
+        if let Ok(count) = count.parse::<u64>() {
+            readings.total(metric, &[], count as f64 * unit);
         }
     }
     Ok(())
@@ -159,10 +159,10 @@ fn interfaces(machine: &mut dyn Machine, net: &str, readings: &mut Readings<'_>)
 
 fn tcp(machine: &mut dyn Machine, net: &str, readings: &mut Readings<'_>) -> io::Result<()> {
     for file in ["snmp", "netstat"] {
-        let counts = paired(&text(machine, &format!("{net}/{file}"))?);
+        let text = text(machine, &format!("{net}/{file}"))?;
         for (_, group, field, metric) in TCP_COUNTS.iter().filter(|row| row.0 == file) {
-            if let Some(count) = counts.get(&((*group).to_owned(), (*field).to_owned())) {
-                readings.total(metric, &[], *count as f64);
+            if let Some(count) = paired(&text, group, field) {
+                readings.total(metric, &[], count as f64);
             }
         }
     }
@@ -180,22 +180,12 @@ fn tcp(machine: &mut dyn Machine, net: &str, readings: &mut Readings<'_>) -> io:
     Ok(())
 }
 
-/// The files of which each group is a line of names and one of numbers, both headed by the group.
-fn paired(text: &str) -> HashMap<(String, String), i64> {
-    let lines: Vec<&str> = text.lines().collect();
-    let mut counts = HashMap::new();
-    for pair in lines.chunks_exact(2) {
-        let (Some((group, names)), Some((_, numbers))) = (pair[0].split_once(':'), pair[1].split_once(':'))
-        else {
-            continue;
-        };
-        for (name, number) in names.split_whitespace().zip(numbers.split_whitespace()) {
-            if let Ok(number) = number.parse() {
-                counts.insert((group.to_owned(), name.to_owned()), number);
-            }
-        }
-    }
-    counts
+/// A number of a file of which each group is a line of names and one of numbers, both headed by the group.
+fn paired(text: &str, group: &str, field: &str) -> Option<i64> {
+    let mut lines = text.lines().filter_map(|line| line.split_once(':')).filter(|(head, _)| *head == group);
+    let ((_, names), (_, numbers)) = (lines.next()?, lines.next()?);
+    let at = names.split_whitespace().position(|name| name == field)?;
+    numbers.split_whitespace().nth(at)?.parse().ok()
 }
 
 fn softnet(machine: &mut dyn Machine, net: &str, readings: &mut Readings<'_>) -> io::Result<()> {
@@ -217,9 +207,9 @@ mod tests {
 
     #[test]
     fn names_and_numbers_stand_in_two_lines() {
-        let counts = paired("TcpExt: A ListenOverflows\nTcpExt: 1 -2\nIpExt: A\nIpExt: 3\n");
-        let of = |group: &str, name: &str| counts.get(&(group.to_owned(), name.to_owned())).copied();
-        assert_eq!(of("TcpExt", "ListenOverflows"), Some(-2));
-        assert_eq!(of("IpExt", "A"), Some(3));
+        let text = "TcpExt: A ListenOverflows\nTcpExt: 1 -2\nIpExt: A\nIpExt: 3\n";
+        assert_eq!(paired(text, "TcpExt", "ListenOverflows"), Some(-2));
+        assert_eq!(paired(text, "IpExt", "A"), Some(3));
+        assert_eq!(paired(text, "IpExt", "ListenOverflows"), None);
     }
 }
