@@ -92,7 +92,7 @@ impl TargetWatch {
         };
         match own {
             Some(Whereabouts::Here(target)) if !is_named(&target) => {
-                probes.insert(0, probes::on_machine(machine::Local::default(), target));
+                probes.insert(0, probes::on_machine(machine::Local, target));
             }
             Some(Whereabouts::There(name, address)) => {
                 probes.insert(0, probes::own_connections(name, address));

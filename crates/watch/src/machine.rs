@@ -2,7 +2,6 @@
 
 mod local;
 mod shell;
-mod slices;
 mod sock_diag;
 
 pub use local::Local;

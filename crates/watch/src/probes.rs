@@ -45,7 +45,7 @@ pub const TABLE: &[Kind] = &[
         is_meant: |text| text.starts_with("port:"),
         make: |text| {
             let port = target::port(text.trim_start_matches("port:"));
-            port.map(|port| on_machine(Local::default(), Target::Port(port)))
+            port.map(|port| on_machine(Local, Target::Port(port)))
         },
     },
     Kind {
@@ -54,7 +54,7 @@ pub const TABLE: &[Kind] = &[
         is_meant: |text| text.starts_with("pid:"),
         make: |text| {
             let pid = target::pid(text.trim_start_matches("pid:"));
-            pid.map(|pid| on_machine(Local::default(), Target::Pid(pid)))
+            pid.map(|pid| on_machine(Local, Target::Pid(pid)))
         },
     },
     Kind {

@@ -1,7 +1,6 @@
 //! TCP sockets as the kernel itself tells them (sock_diag(7)): the limits of those that listen, and of connections
 //! round trips and what holds them up. Files of /proc have none of that, and reading them takes longer.
 
-use super::slices::Slices;
 use super::{Connection, Socket, Sockets};
 use netlink_packet_core::{NLM_F_DUMP, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload};
 use netlink_packet_sock_diag::SockDiagMessage;
@@ -17,9 +16,9 @@ use std::time::Duration;
 const DATAGRAM: usize = 64 << 10;
 
 /// Tells the sockets that are asked for, of both versions of IP.
-pub(super) fn sockets(asked: Sockets, slices: &mut Slices, tell: &mut dyn FnMut(Socket)) -> io::Result<()> {
-    for family in families(asked, slices)? {
-        dump(&request(family, asked), slices, &mut |response| {
+pub(super) fn sockets(asked: Sockets, tell: &mut dyn FnMut(Socket)) -> io::Result<()> {
+    for family in families(asked)? {
+        dump(&request(family, asked), &mut |response| {
             // A connection that is not yet, or no longer, anybody's.
             if response.header.socket_id.source_port != 0 {
                 tell(socket(asked, response));
@@ -31,13 +30,13 @@ pub(super) fn sockets(asked: Sockets, slices: &mut Slices, tell: &mut dyn FnMut(
 
 /// The versions of IP that it takes to ask for. A connection has that of the socket that accepted it; whoever asks for
 /// connections makes the kernel go through its whole table, which has megabytes, for each.
-fn families(asked: Sockets, slices: &mut Slices) -> io::Result<Vec<u8>> {
+fn families(asked: Sockets) -> io::Result<Vec<u8>> {
     const BOTH: [u8; 2] = [AF_INET, AF_INET6];
     let Sockets::ConnectedAt(port) = asked else { return Ok(BOTH.to_vec()) };
     let mut listening = Vec::new();
     for family in BOTH {
         let mut listens = false;
-        dump(&request(family, Sockets::Listening(port)), slices, &mut |_| listens = true)?;
+        dump(&request(family, Sockets::Listening(port)), &mut |_| listens = true)?;
         listening.extend(listens.then_some(family));
     }
     // Nobody listens any more, and connections are left.
@@ -84,7 +83,7 @@ fn socket(asked: Sockets, InetResponse { header, nlas }: InetResponse) -> Socket
 }
 
 /// Asks for sockets, and tells each.
-fn dump(request: &InetRequest, slices: &mut Slices, tell: &mut dyn FnMut(InetResponse)) -> io::Result<()> {
+fn dump(request: &InetRequest, tell: &mut dyn FnMut(InetResponse)) -> io::Result<()> {
     let mut netlink = Netlink::new(NETLINK_SOCK_DIAG)?;
     netlink.bind_auto()?;
     netlink.connect(&SocketAddr::new(0, 0))?;
@@ -98,8 +97,6 @@ fn dump(request: &InetRequest, slices: &mut Slices, tell: &mut dyn FnMut(InetRes
     let mut datagram = Vec::with_capacity(DATAGRAM);
     loop {
         datagram.clear();
-        // What the kernel sends at a time, it collects when it is asked to.
-        slices.pause_if_over();
         netlink.recv(&mut datagram, 0)?;
         let mut rest = datagram.as_slice();
         while !rest.is_empty() {

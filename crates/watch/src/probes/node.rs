@@ -176,7 +176,7 @@ impl Node {
         let pid = match self.process {
             Process::Pid(pid) => pid,
             Process::Port(port) => {
-                let found = target::listeners(&mut Local::default(), port).map_err(Unread::because)?;
+                let found = target::listeners(&mut Local, port).map_err(Unread::because)?;
                 *found.iter().min().ok_or_else(|| {
                     Unread::because(format_args!("no process that we may look at listens at port {port}"))
                 })?

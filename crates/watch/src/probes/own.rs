@@ -25,7 +25,7 @@ impl Probe for Own {
     fn look(&mut self, readings: &mut Readings<'_>) -> Result<(), Unread> {
         let asked = Sockets::ConnectedTo(self.address.port());
         let (address, mut look) = (self.address.ip().to_canonical(), Look::default());
-        let told = Local::default().sockets("/proc/net", asked, &mut |socket| {
+        let told = Local.sockets("/proc/net", asked, &mut |socket| {
             look.connections(socket.connection.filter(|it| it.peer.to_canonical() == address));
         });
         told.ok_or_else(|| Unread::because("this system's kernel does not tell"))?

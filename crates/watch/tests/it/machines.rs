@@ -79,7 +79,7 @@ fn machine_keeps_its_contract(machine: &mut dyn Machine, folder: &Path) {
         assert!(machine.read(&at("links")).is_err(), "a folder is no file");
         assert!(machine.read("/proc/self/stat").unwrap().ends_with(b"\n"));
     }
-    let (here, there) = (Local::default().units(), machine.units());
+    let (here, there) = (Local.units(), machine.units());
     assert_eq!(
         (here.ticks, here.page, here.is_little_endian),
         (there.ticks, there.page, there.is_little_endian)
@@ -89,7 +89,7 @@ fn machine_keeps_its_contract(machine: &mut dyn Machine, folder: &Path) {
 #[test]
 fn this_machine_and_one_behind_a_shell_keep_the_same_contract() {
     let folder = folder();
-    machine_keeps_its_contract(&mut Local::default(), folder.path());
+    machine_keeps_its_contract(&mut Local, folder.path());
     machine_keeps_its_contract(&mut shell(), folder.path());
 }
 

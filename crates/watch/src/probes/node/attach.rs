@@ -50,7 +50,7 @@ impl Asked {
         let gone = |_| Unread::because(format_args!("there is no process {pid}"));
         let handle = Pid::from_raw(pid).ok_or(Errno::SRCH).and_then(|it| pidfd_open(it, PidfdFlags::empty()));
         let handle = handle.map_err(gone)?;
-        let begun = stat(&mut Local::default(), pid).map_err(|_| gone(Errno::SRCH))?.starttime;
+        let begun = stat(&mut Local, pid).map_err(|_| gone(Errno::SRCH))?.starttime;
         is_node(pid)?;
         let was_asked = self.0 == Some((pid, begun));
         let before = listening(pid).map_err(|error| unread(pid, &error))?;
@@ -71,7 +71,7 @@ impl Asked {
     /// The inspector that the process opened for us, if both are still there.
     pub(super) fn left_open(&self) -> Option<Door> {
         let (pid, begun) = self.0?;
-        (stat(&mut Local::default(), pid).ok()?.starttime == begun).then_some(())?;
+        (stat(&mut Local, pid).ok()?.starttime == begun).then_some(())?;
         listening(pid).ok()?.into_iter().find_map(door)
     }
 }
@@ -128,10 +128,10 @@ fn is_node(pid: i32) -> Result<(), Unread> {
 
 /// The places where a process listens.
 fn listening(pid: i32) -> io::Result<HashSet<SocketAddr>> {
-    let own = held_sockets(&mut Local::default(), &format!("/proc/{pid}/fd"))?;
+    let own = held_sockets(&mut Local, &format!("/proc/{pid}/fd"))?;
     let mut found = HashSet::new();
     for table in ["tcp", "tcp6"] {
-        let rows = sockets_at(&mut Local::default(), &format!("/proc/{pid}/net/{table}"), usize::MAX);
+        let rows = sockets_at(&mut Local, &format!("/proc/{pid}/net/{table}"), usize::MAX);
         // A system without IPv6 has no table of it.
         let TcpNetEntries(rows) = rows.unwrap_or_else(|_| TcpNetEntries(Vec::new()));
         let of_it = rows.into_iter().filter(|row| row.state == TcpState::Listen && own.contains(&row.inode));
