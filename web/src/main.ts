@@ -78,8 +78,8 @@ async function showFile(data: HTMLElement): Promise<void> {
   const run = new Run();
   for (const line of lines) run.take(line);
   data.remove();
-  // A file is never written to again: without its end it was cut off.
-  if (run.state === 'running') run.state = 'cut_off';
+  // A file is never written to again: one that does not say that its run was under way was cut off.
+  if (run.state === 'running') run.state = lines.at(-1)?.end ? 'unfinished' : 'cut_off';
   if (!run.head) return showNothing(problem);
   showRun(run, problem, null, false);
 }

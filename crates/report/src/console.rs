@@ -18,8 +18,8 @@ use sonagi_measure::summary::{
 pub const CUT_OFF: &str =
     "Cut off: the run has no closing record; the figures end with its last second on disk.";
 
-/// The word of one: what held until then is no verdict.
-const CUT_OFF_WORD: &str = "CUT OFF";
+/// What is said of a run that has not ended yet.
+pub const UNDER_WAY: &str = "Under way: the run has not ended; the figures are those until now.";
 
 /// Errors listed one by one; the rest is counted in one line.
 const ERRORS_SHOWN: usize = 12;
@@ -29,8 +29,13 @@ const OPERATIONS_SHOWN: usize = 40;
 /// The summary for a terminal of `width` columns (at least 60 are used), with ANSI colours when `colour`.
 /// Ends with a newline.
 pub fn summary(run: &Summary, width: usize, colour: bool) -> String {
-    let (word, tone) = outcome(run);
-    under(word, tone, run, Page::new(width, colour))
+    under(&outcome(run), run, Page::new(width, colour))
+}
+
+/// The same of a run that goes on while its folder is read.
+pub fn under_way(run: &Summary, width: usize, colour: bool) -> String {
+    let outcome = Outcome { word: "RUNNING", tone: Tone::Plain, unfinished: Some((UNDER_WAY, "so far")) };
+    under(&outcome, run, Page::new(width, colour))
 }
 
 /// The word of a watch without a load: nothing was asked of the target, so that nothing passed.
@@ -38,12 +43,26 @@ pub const WATCHED: &str = "WATCHED";
 
 /// The same of a watch.
 pub fn watched(run: &Summary, width: usize, colour: bool) -> String {
-    under(WATCHED, Tone::Plain, run, Page::new(width, colour))
+    under(&Outcome::of(WATCHED, Tone::Plain), run, Page::new(width, colour))
+}
+
+/// What a run came to, in a word.
+struct Outcome {
+    word: &'static str,
+    tone: Tone,
+    /// Of a run without an end, why it has none, and the words for until when: what held then is no verdict.
+    unfinished: Option<(&'static str, &'static str)>,
+}
+
+impl Outcome {
+    fn of(word: &'static str, tone: Tone) -> Outcome {
+        Outcome { word, tone, unfinished: None }
+    }
 }
 
 /// The summary under this word.
-fn under(word: &str, tone: Tone, run: &Summary, mut page: Page) -> String {
-    verdict(&mut page, word, tone, run);
+fn under(outcome: &Outcome, run: &Summary, mut page: Page) -> String {
+    verdict(&mut page, outcome, run);
     page.blank();
     users(&mut page, run);
     if let Some(delivery) = &run.delivery {
@@ -71,34 +90,33 @@ fn under(word: &str, tone: Tone, run: &Summary, mut page: Page) -> String {
     page.finish()
 }
 
-fn is_cut_off(run: &Summary) -> bool {
-    !run.complete && !run.interrupted
-}
-
-/// How a run ended, in a word.
-fn outcome(run: &Summary) -> (&'static str, Tone) {
-    let conclusion = run.verdict.result;
-    match conclusion {
-        _ if is_cut_off(run) => (CUT_OFF_WORD, Tone::Doubtful),
-        Conclusion::Pass => (conclusion.word(), Tone::Good),
-        Conclusion::Fail => (conclusion.word(), Tone::Bad),
-        Conclusion::Invalid | Conclusion::Interrupted => (conclusion.word(), Tone::Doubtful),
+fn outcome(run: &Summary) -> Outcome {
+    if !run.complete && !run.interrupted {
+        return Outcome { word: "CUT OFF", tone: Tone::Doubtful, unfinished: Some((CUT_OFF, "until then")) };
     }
+    let tone = match run.verdict.result {
+        Conclusion::Pass => Tone::Good,
+        Conclusion::Fail => Tone::Bad,
+        Conclusion::Invalid | Conclusion::Interrupted => Tone::Doubtful,
+    };
+    Outcome::of(run.verdict.result.word(), tone)
 }
 
-fn verdict(page: &mut Page, word: &str, tone: Tone, run: &Summary) {
+fn verdict(page: &mut Page, outcome: &Outcome, run: &Summary) {
     let mut headline = run.name.clone();
     if !run.target.is_empty() {
         headline.push_str(&format!(" · {}", run.target));
     }
     headline.push_str(&format!(" · {}", duration(run.duration_s)));
-    page.entry(word, tone, &headline);
-    let is_cut_off = is_cut_off(run);
-    if is_cut_off {
-        page.more(CUT_OFF);
+    page.entry(outcome.word, outcome.tone, &headline);
+    if let Some((why, _)) = outcome.unfinished {
+        page.more(why);
     }
     for reason in &run.verdict.reasons {
-        if is_cut_off { page.more(&format!("until then: {reason}")) } else { page.more(reason) }
+        match outcome.unfinished {
+            Some((_, until)) => page.more(&format!("{until}: {reason}")),
+            None => page.more(reason),
+        }
     }
     // A finding about the generator stands in its own section; once is enough.
     for hint in run.verdict.hints.iter().filter(|hint| !run.generator.findings.contains(hint)) {
@@ -459,8 +477,8 @@ pub fn verdicts(runs: &[Summary], width: usize, colour: bool) -> String {
                 parts.push(format!("p99 {}", milliseconds(delivery.latency_ms.p99)));
             }
         }
-        let (word, tone) = outcome(run);
-        page.entry(word, tone, &items(&parts));
+        let outcome = outcome(run);
+        page.entry(outcome.word, outcome.tone, &items(&parts));
     }
     page.finish()
 }

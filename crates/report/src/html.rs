@@ -9,7 +9,7 @@ use base64::write::EncoderWriter;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::{Value, json};
-use sonagi_measure::folder::ReadError;
+use sonagi_measure::folder::{ReadError, RunState};
 use sonagi_measure::frame::Frames;
 use std::io::{self, Write};
 use std::path::Path;
@@ -35,8 +35,8 @@ pub fn lines(folder: &Path, id: &str, languages: &Languages) -> Result<Vec<Line>
         line => rest.push(line),
     })?;
     if !matches!(rest.last(), Some(Line::End(_))) {
-        // A run under way: as it is now.
-        rest.push(reader.summary());
+        // A run under way: as it is now. A file that does not say so itself was cut off.
+        rest.extend([reader.summary(), Line::End(RunState::Running)]);
     }
     let mut head = reader.head(id, languages);
     if let Line::Head(head) = &mut head

@@ -3,7 +3,8 @@
 
 import type { Summary } from './summary';
 
-export type State = 'running' | 'complete' | 'interrupted' | 'cut_off';
+/** `unfinished`: of a file that was written while its run was under way. */
+export type State = 'running' | 'complete' | 'interrupted' | 'cut_off' | 'unfinished';
 
 /** One line: exactly one of the members is there. */
 export interface Line {
@@ -12,7 +13,8 @@ export interface Line {
   event?: RunEvent;
   summary?: Summary;
   diagnosis?: Diagnosis;
-  end?: { state: Exclude<State, 'running'> };
+  /** The last line; a file of a run under way ends with `running`. */
+  end?: { state: Exclude<State, 'unfinished'> };
 }
 
 /** The first line: what is known before the first second. */

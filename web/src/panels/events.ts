@@ -71,7 +71,9 @@ function describe(event: RunEvent): string {
     case 'phase':
       return t.phase(String(detail.name ?? ''));
     case 'draining':
-      return t.draining;
+    case 'test_began':
+    case 'test_ended':
+      return t[event.kind];
     case 'end':
       return detail.interrupted ? t.interrupted : t.ended;
     case 'error':

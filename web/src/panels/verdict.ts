@@ -7,12 +7,20 @@ import { text } from '../text';
 import { clock, count, date, milliseconds, rate, seconds, share, short } from '../text/format';
 import { type Context, type Panel, sentence } from './panel';
 
-export type Outcome = 'running' | 'pass' | 'fail' | 'invalid' | 'interrupted' | 'cut_off' | 'watched' | 'unknown';
+export type Outcome =
+  | 'running'
+  | 'unfinished'
+  | 'pass'
+  | 'fail'
+  | 'invalid'
+  | 'interrupted'
+  | 'cut_off'
+  | 'watched'
+  | 'unknown';
 
-/** What to say of the run as a whole. A run that was cut off has no verdict, whatever held until then. */
+/** What to say of the run as a whole. A run without an end has no verdict, whatever held until then. */
 export function outcome({ run }: Context): Outcome {
-  if (run.state === 'running') return 'running';
-  if (run.state === 'cut_off') return 'cut_off';
+  if (run.state === 'running' || run.state === 'unfinished' || run.state === 'cut_off') return run.state;
   if (isWatch(run)) return 'watched';
   const result = run.summary?.verdict?.result;
   return result === 'pass' || result === 'fail' || result === 'invalid' || result === 'interrupted'
@@ -23,6 +31,7 @@ export function outcome({ run }: Context): Outcome {
 /** Shapes beside the words: no colour alone says what the verdict is. */
 export const SIGNS: Record<Outcome, string> = {
   running: '▶',
+  unfinished: '▶',
   pass: '✓',
   fail: '✗',
   invalid: '?',
@@ -65,7 +74,7 @@ function meaning({ run }: Context, result: Outcome): string {
 }
 
 function progress({ run }: Context): string {
-  if (run.state !== 'running' || run.frames === 0) return '';
+  if ((run.state !== 'running' && run.state !== 'unfinished') || run.frames === 0) return '';
   const planned = run.head?.planned_s;
   return planned ? text().verdict.elapsed(clock(run.length), clock(planned)) : clock(run.length);
 }
@@ -81,7 +90,7 @@ function words(summary: Summary | null, result: Outcome): HTMLElement | null {
     ...verdict.hints.filter(hint => !findings.includes(hint)).map(sentence),
     ...(strained ? [h('a', { href: '#generator', class: 'doubtful' }, `! ${t.generator.warn}`)] : []),
   ];
-  const soFar = result === 'running' || result === 'cut_off';
+  const soFar = result === 'running' || result === 'unfinished' || result === 'cut_off';
   return h(
     'div',
     {},
@@ -128,8 +137,12 @@ function facts(context: Context): HTMLElement {
 function ofLoad(context: Context): [string, string | null | undefined][] {
   const t = text().facts;
   const users = context.run.summary?.users;
+  const counted = users && ([count(users.started), count(users.planned)] as const);
   return [
-    [t.users, users && `${t.usersValue(count(users.started), count(users.planned))}`],
+    // What begins again and again in a k6 script is an iteration; a user of YAML begins once.
+    isK6(context.run)
+      ? [t.iterations, counted && t.iterationsValue(...counted)]
+      : [t.users, counted && t.usersValue(...counted)],
     [t.peak, users && t.concurrent(count(users.peak))],
     ...figures(context),
   ];

@@ -32,6 +32,7 @@ export class RunPage {
   private readonly dirty = new Set<Panel>();
   private readonly seen = new Set<Panel>();
   private readonly notice = h('p', { class: 'notice' });
+  private readonly links = new Map<Panel, HTMLElement>();
   private readonly window: WindowBar;
   private scheduled = false;
   private frames = -1;
@@ -105,6 +106,8 @@ export class RunPage {
   private draw(panel: Panel): void {
     if (!this.dirty.delete(panel)) return;
     panel.update();
+    const link = this.links.get(panel);
+    if (link) link.hidden = panel.element.hidden;
   }
 
   private watchSight(): void {
@@ -144,10 +147,7 @@ export class RunPage {
   }
 
   private contents(): HTMLElement {
-    return h(
-      'nav',
-      { class: 'contents', 'aria-label': text().page.sections },
-      this.panels.slice(1).map(panel => h('a', { href: `#${panel.id}` }, panel.title)),
-    );
+    for (const panel of this.panels.slice(1)) this.links.set(panel, h('a', { href: `#${panel.id}` }, panel.title));
+    return h('nav', { class: 'contents', 'aria-label': text().page.sections }, [...this.links.values()]);
   }
 }

@@ -21,6 +21,7 @@ export const en = {
   },
   state: {
     running: 'RUNNING',
+    unfinished: 'NOT OVER',
     pass: 'PASS',
     fail: 'FAIL',
     invalid: 'INVALID',
@@ -41,6 +42,7 @@ export const en = {
     cut_off:
       'The run was cut off (a crash, a kill, a full disk): it has no closing record. The figures reach to its last complete second.',
     running: 'The run is under way. The verdict comes at its end.',
+    unfinished: 'The run was under way when this report was written. Its verdict is in a report of the whole run.',
     watched: 'The target was watched without a load: this is what was seen, and nothing is judged.',
     watching: 'The target is being watched, without a load.',
     unknown: 'No verdict was recorded.',
@@ -107,6 +109,8 @@ export const en = {
     length: 'Length',
     users: 'Users',
     usersValue: (started: string, planned: string) => `${started} of ${planned} started`,
+    iterations: 'Iterations',
+    iterationsValue: (started: string, planned: string) => `${started} of ${planned} started`,
     peak: 'Peak',
     concurrent: (n: string) => `${n} concurrent`,
     rate: 'Requests',
@@ -324,6 +328,8 @@ export const en = {
     what: 'What',
     phase: (name: string) => `phase “${name}” begins`,
     draining: 'the load is over; users finish',
+    test_began: 'setup is over; the test begins',
+    test_ended: 'the test is over',
     end: 'end',
     ended: 'end of the run',
     interrupted: 'end: the run was stopped',

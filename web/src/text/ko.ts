@@ -23,6 +23,7 @@ export const ko: Text = {
   },
   state: {
     running: '실행 중',
+    unfinished: '끝나지 않음',
     pass: '통과',
     fail: '실패',
     invalid: '무효',
@@ -43,6 +44,7 @@ export const ko: Text = {
     cut_off:
       '실행이 강제로 끊겨(비정상 종료, kill, 디스크 부족) 종료 기록이 없습니다. 수치는 마지막으로 완료된 1초까지입니다.',
     running: '실행이 진행 중입니다. 판정은 끝난 뒤에 나옵니다.',
+    unfinished: '이 보고서를 만들 때 실행이 진행 중이었습니다. 판정은 실행이 끝난 뒤의 보고서에 있습니다.',
     watched: '부하 없이 대상을 관찰했습니다. 본 것만 보여 주며 판정하지 않습니다.',
     watching: '부하 없이 대상을 관찰하고 있습니다.',
     unknown: '판정이 기록되지 않았습니다.',
@@ -109,6 +111,8 @@ export const ko: Text = {
     length: '실행 시간',
     users: '사용자',
     usersValue: (started, planned) => `${planned}명 중 ${started}명 시작`,
+    iterations: '반복',
+    iterationsValue: (started, planned) => `${planned}회 중 ${started}회 시작`,
     peak: '최대',
     concurrent: n => `동시 ${n}명`,
     rate: '요청',
@@ -325,6 +329,8 @@ export const ko: Text = {
     what: '내용',
     phase: name => `단계 “${name}” 시작`,
     draining: '부하가 끝나고 사용자가 마무리합니다',
+    test_began: 'setup이 끝나고 테스트가 시작됩니다',
+    test_ended: '테스트가 끝났습니다',
     end: '끝',
     ended: '실행 종료',
     interrupted: '종료: 실행이 중단되었습니다',

@@ -23,6 +23,7 @@ for (const [name, words] of Object.entries({
   k6: [
     'FAIL',
     'checks: rate>0.99',
+    'Iterations',
     'waiting_room',
     'has a <title>',
     '/search',
@@ -36,6 +37,7 @@ for (const [name, words] of Object.entries({
     'more than 90 % of its core for 15 s on end',
   ],
   cutOff: ['CUT OFF', 'no closing record'],
+  unfinished: ['NOT OVER', 'was under way when this report was written', '0:17 of '],
   empty: ['INTERRUPTED', 'No second of this run was recorded', 'sonagi report FOLDER'],
   short: ['PASS', 'The run has only 3 s', 'docs/ledger.md', 'thresholds'],
   crowd: [
@@ -58,6 +60,18 @@ for (const [name, words] of Object.entries({
     await page.close();
   });
 }
+
+test('a section that has nothing to say has no link either', async () => {
+  for (const [run, isThere] of [
+    [all.chat(), true],
+    [all.cutOff(), false],
+  ]) {
+    const page = await openFile(browser, run.lines);
+    for (const place of ['section#diagnosis', 'a[href="#diagnosis"]'])
+      assert.equal(await page.locator(place).isVisible(), isThere, place);
+    await page.close();
+  }
+});
 
 test('sections are in the order in which one asks', async () => {
   const page = await openFile(browser, all.chat().lines);

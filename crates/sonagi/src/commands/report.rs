@@ -14,9 +14,9 @@ use serde_json::Value;
 use sonagi_artillery::names;
 use sonagi_artillery::report::Periods;
 use sonagi_k6::summary::Recorded;
-use sonagi_measure::folder::{self, RUN};
+use sonagi_measure::folder::{self, RUN, RunState};
 use sonagi_measure::summary::Summary;
-use sonagi_report::console::{self, CUT_OFF};
+use sonagi_report::console::{self, CUT_OFF, UNDER_WAY};
 use sonagi_report::figures::counted;
 use sonagi_report::{Capacity, Matrix};
 use std::io::BufWriter;
@@ -34,7 +34,7 @@ pub(super) fn define() -> Command {
         .long_about(
             "Print a run's summary again, from its folder: of a k6 script k6's own, as it was when the test ended \
              (what `handleSummary` made of it is not made again). A run that was cut off is read up to its last second \
-             on disk. For the folder of a matrix it prints the table that compares the runs, for that of a search for \
+             on disk, one under way up to now. For the folder of a matrix it prints the table that compares the runs, for that of a search for \
              a capacity its answer; for any other folder of runs, such as `runs`, a list of them, newest first. The \
              exit code is 0 whatever the verdict; 4 if the folder cannot be read.",
         )
@@ -95,6 +95,7 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
         return table(folder, matches, terminal);
     }
     let is_file = folder.is_file();
+    let is_under_way = !is_file && RunState::of(folder) == RunState::Running;
     let own = if is_file { None } else { sonagi_k6::summary::recorded(&open(folder)?) };
     let summary = match &own {
         Some(recorded) => recorded.record.clone(),
@@ -108,10 +109,12 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     if matches.get_flag("json") {
         terminal.print(&sonagi_report::json::summary(&summary))?;
     } else if let Some(recorded) = own.filter(|_| !matches.contains_id("summary")) {
-        print_own(&recorded, terminal)?;
+        print_own(&recorded, is_under_way, terminal)?;
     } else if !is_file && languages::is_watch(open(folder)?.header()) {
         let watched = languages::unjudged(summary);
         terminal.print(&console::watched(&watched, terminal.columns, terminal.colour))?;
+    } else if is_under_way && matches!(Vocabulary::of(matches), Vocabulary::Sonagi) {
+        terminal.print(&console::under_way(&summary, terminal.columns, terminal.colour))?;
     } else {
         Vocabulary::of(matches).print(&summary, terminal)?;
     }
@@ -122,12 +125,13 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
 }
 
 /// Prints the summary that a k6 script's run has of its own.
-fn print_own(recorded: &Recorded, terminal: &Terminal) -> Result<(), Error> {
+fn print_own(recorded: &Recorded, is_under_way: bool, terminal: &Terminal) -> Result<(), Error> {
     if recorded.is_handled {
         terminal.say("notice: the script's handleSummary() is not called again; this is k6's own summary");
     }
     if recorded.is_cut_off {
-        terminal.print(&format!("\n{CUT_OFF}\n"))?;
+        let why = if is_under_way { UNDER_WAY } else { CUT_OFF };
+        terminal.print(&format!("\n{why}\n"))?;
     }
     terminal.print(&format!("\n{}\n", recorded.summary.text(terminal.colour)))
 }

@@ -58,12 +58,16 @@ fn a_killed_run_leaves_a_folder_that_is_read_up_to_its_last_second() {
     let place = Place::new();
     let service = Service::start(&place, &[]);
     let running = long_run(&place, &service);
+    let folder = place.folders().remove(0);
+    let text = place.sonagi(&["report", folder.to_str().unwrap()]).out;
+    assert!(text.starts_with("RUNNING ") && text.contains("Under way:"), "{text}");
+    assert!(text.contains("so far: ") && !text.contains("Cut off:"), "{text}");
     running.signal(Signal::KILL);
     assert_eq!(running.end().code, None);
     let reported = place.reported();
     assert_eq!((&reported["complete"], &reported["interrupted"]), (&false.into(), &false.into()));
     assert!(reported["users"]["started"].as_u64().unwrap() >= 1, "{reported}");
-    let text = place.sonagi(&["report", place.folders()[0].to_str().unwrap()]).out;
+    let text = place.sonagi(&["report", folder.to_str().unwrap()]).out;
     assert!(text.starts_with("CUT OFF ") && text.contains("Cut off:"), "{text}");
 }
 
