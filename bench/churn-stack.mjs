@@ -11,7 +11,7 @@ import { runToEnd } from './lib/child.mjs';
 import { figures, people, SETTLED_S, told } from './lib/churn.mjs';
 import { TARGET_CORE, TOOL_CORE } from './lib/cores.mjs';
 import { grownTexts, growths, HELD } from './lib/growths.mjs';
-import { holdings, left } from './lib/holdings.mjs';
+import { checkpoint, holdings, left } from './lib/holdings.mjs';
 import { readable } from './lib/measures.mjs';
 import { conditions } from './lib/results.mjs';
 import { endAllWhenInterrupted } from './lib/started.mjs';
@@ -23,6 +23,8 @@ const PATIENCE_S = 300;
 /** Rooms are heard for 30 s after the last has left, and nginx keeps connections for the next request for less. */
 const RETURN_WITHIN_MS = 150_000;
 const LOOK_MS = 3000;
+/** After so many censuses PostgreSQL makes its first checkpoint: well before memory is judged, and with something to write. */
+const CHECKPOINT_AT = 6;
 /** Whose memory is told and not judged: its ledger remembers everybody who was ever in a room. */
 const GENERATOR = 'generator';
 
@@ -66,6 +68,7 @@ async function returned(stack, before) {
 /** A census every ten seconds until the generator ends; says each minute how it stands. */
 const watch = (stack, moments) => async ({ pid, sample, wait }) => {
   while (await wait(EVERY_MS)) {
+    if (moments.length === CHECKPOINT_AT) checkpoint(stack.addresses.postgres);
     const { at_s } = sample();
     const processes = census({ ...stack.addresses.pids, [GENERATOR]: pid });
     // The load may have ended between the two.

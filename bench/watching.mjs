@@ -1,42 +1,46 @@
-// What watching the target costs, twice for each of http-closed and ws-fanout:
-// - whole runs, watched as they are without being asked and with --no-watch, in turn: ROUNDS=9 pairs of SECONDS_EACH=4, as five
-//   seconds of a full core make a run INVALID;
-// - one run of SECONDS_LONG=128 with --no-watch, beside which `sonagi watch` looks in every second block of four seconds: sixteen
-//   pairs in one run, which say more than as many runs, since two runs of the same differ by several percent.
+// What watching the target costs http-closed and ws-fanout, in two ways:
+// - whole runs, watched as they are without being asked and with --no-watch, in turn: ROUNDS=11 pairs of SECONDS_EACH=4, as five
+//   seconds of a full core make a run INVALID. Their CPU is that of the load's threads, looks not counted;
+// - one run of SECONDS_LONG=128 with --no-watch, beside which another process (`sonagi watch`) looks for blocks of four seconds:
+//   sixteen pairs in one run. Its p99 is the mean of its seconds' p99s. Being INVALID by its full core does not make its rates wrong:
+//   what is compared is how many requests that core came to.
 // SONAGI_BIN or the release build.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { serve } from '../interop/support/process.mjs';
-import { BLOCK_S, FIRST_S, blockPairs, isDisturbed, rows } from './lib/blocks.mjs';
+import { BLOCK_S, EDGE_S, begin, blockPairs, isDisturbed, rows } from './lib/blocks.mjs';
 import { pairs, ratio } from './lib/pairs.mjs';
+import { endAllWhenInterrupted, remember, rememberFolder } from './lib/started.mjs';
 import { median } from './lib/statistics.mjs';
 
 const SONAGI = process.env.SONAGI_BIN ?? new URL('../target/release/sonagi', import.meta.url).pathname;
-const ROUNDS = Number(process.env.ROUNDS ?? 9);
+const ROUNDS = Number(process.env.ROUNDS ?? 11);
 const SECONDS = Number(process.env.SECONDS_EACH ?? 4);
-const BLOCKS = Math.floor(Number(process.env.SECONDS_LONG ?? 128) / BLOCK_S);
-const mean = (rows, of) => rows.reduce((sum, row) => sum + of(row), 0) / rows.length;
-/** The cases: how many users, the figures of a run, and those of rows of a run. */
+const BLOCKS = 2 * Math.floor(Number(process.env.SECONDS_LONG ?? 128) / BLOCK_S / 2);
+const mean = (seconds, of) => seconds.reduce((sum, row) => sum + of(row), 0) / seconds.length;
+/** The cases: how many users, after how many seconds a long run is settled, the figures of a run, and those of some seconds. */
 const CASES = {
   'http-closed/sonagi.yml': {
     users: 50,
+    settled: 0,
     whole: (run) => ({ 'requests/s': run.traffic.http_responses / run.duration_s, p99_ms: run.operations[0].response_ms.p99 }),
-    part: (rows) => ({
-      'requests/s': mean(rows, (row) => row['rooms.rate_per_s'] + row['messages.rate_per_s']),
-      p99_ms: mean(rows, (row) => row['rooms.response_p99_ms']),
+    part: (seconds) => ({
+      'requests/s': mean(seconds, (row) => row['rooms.rate_per_s'] + row['messages.rate_per_s']),
+      p99_ms: mean(seconds, (row) => row['rooms.response_p99_ms']),
     }),
   },
   'ws-fanout/ledger.yml': {
     users: 300,
+    settled: 3,
     whole: (run) => ({ 'CPU µs a copy': (1e6 * run.generator.cpu_s) / (run.delivery.delivered + run.delivery.late), p99_ms: run.delivery.latency_ms.p99 }),
-    part: (rows) => ({
-      'CPU µs a copy': mean(rows, (row) => (1e6 * row['generator.cpu_s']) / row['websocket.received']),
-      p99_ms: mean(rows, (row) => row['delivery.latency_p99_ms']),
+    part: (seconds) => ({
+      'CPU µs a copy': mean(seconds, (row) => (1e6 * row['generator.cpu_s']) / row['websocket.received']),
+      p99_ms: mean(seconds, (row) => row['delivery.latency_p99_ms']),
     }),
   },
 };
@@ -57,44 +61,61 @@ async function run(script, { users, whole }, target, isWatched) {
   return { ...whole(summary), look_cpu_ms: looks[0]?.[1].level.value ?? 0 };
 }
 
-/** One long run, watched from beside it in every second block: its pairs of blocks. */
-async function blocks(script, { users, part }, target) {
-  const folder = mkdtempSync(join(tmpdir(), 'sonagi-watching-'));
-  const seconds = Math.ceil(FIRST_S + BLOCKS * BLOCK_S + 1);
-  const watch = spawn(SONAGI, ['watch', '--port', new URL(target).port, '--for', `${seconds + 60}s`, '--json'], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const gone = once(watch, 'close');
-  try {
-    let looks = 0;
-    watch.stdout.on('data', (text) => (looks += String(text).split('\n').length - 1));
-    await once(watch.stdout, 'data');
-    watch.kill('SIGSTOP');
-    const began = performance.now();
-    const child = spawn(SONAGI, command(script, target, ['--runs', folder, '--no-watch']), { env: environment(users, seconds), stdio: ['ignore', 'ignore', 'pipe'] });
-    const overdue = setTimeout(() => child.kill('SIGKILL'), 1000 * (seconds + 60));
-    const ended = once(child, 'close');
-    for (let block = 0; block <= BLOCKS; block += 1) {
-      await sleep(1000 * (FIRST_S + block * BLOCK_S) - (performance.now() - began));
-      watch.kill(block < BLOCKS && isDisturbed(block) ? 'SIGCONT' : 'SIGSTOP');
-    }
+/** Starts a program that must be killed: what it says, its end, and the killing. */
+function started(argv, env) {
+  const child = spawn(SONAGI, argv, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const forget = remember(child.pid);
+  const ended = once(child, 'close').then(([code, signal]) => code ?? signal);
+  const said = { text: '' };
+  child.stdout.setEncoding('utf8').on('data', (text) => (said.text += text));
+  const kill = async () => {
+    child.kill('SIGKILL');
     await ended;
-    clearTimeout(overdue);
-    if (looks < BLOCKS) throw new Error(`the watch told ${looks} seconds only`);
-    const { stdout } = await promisify(execFile)(SONAGI, ['report', join(folder, readdirSync(folder)[0]), '--csv'], { maxBuffer: 1 << 26 });
-    return blockPairs(rows(stdout), BLOCKS, part);
+    forget();
+  };
+  return { child, said, ended, kill };
+}
+
+/** One long run, watched from beside it for blocks: its pairs of blocks. */
+async function blocks(script, { users, settled, part }, target) {
+  const folder = mkdtempSync(join(tmpdir(), 'sonagi-watching-'));
+  const forget = rememberFolder(folder);
+  const seconds = Math.ceil(begin(settled, BLOCKS) + 1);
+  const watch = started(['watch', '--port', new URL(target).port, '--for', `${seconds + 60}s`, '--json'], process.env);
+  await Promise.race([once(watch.child.stdout, 'data'), watch.ended]);
+  watch.child.kill('SIGSTOP');
+  const spawned = Date.now();
+  const load = started(command(script, target, ['--runs', folder, '--no-watch']), environment(users, seconds));
+  try {
+    for (let block = 0; block <= BLOCKS; block += 1) {
+      const over = await Promise.race([load.ended, sleep(1000 * begin(settled, block) - (Date.now() - spawned))]);
+      if (over !== undefined) throw new Error(`the run ended with ${over} before block ${block} of ${BLOCKS}`);
+      watch.child.kill(block < BLOCKS && isDisturbed(block) ? 'SIGCONT' : 'SIGSTOP');
+    }
+    if ((await Promise.race([load.ended, sleep(60_000, undefined, { ref: false })])) === undefined) throw new Error('the run does not end');
+    const path = join(folder, readdirSync(folder)[0]);
+    const late = (statSync(path).birthtimeMs - spawned) / 1000;
+    if (late > EDGE_S / 2) throw new Error(`the run began ${late.toFixed(2)} s after it was started: its seconds are not those of the blocks`);
+    const looks = watch.said.text.split('"watch.cpu"').length - 1;
+    const wanted = (BLOCKS / 2) * BLOCK_S;
+    if (looks < 0.8 * wanted) throw new Error(`it was looked ${looks} times in ${wanted} seconds`);
+    const { stdout } = await promisify(execFile)(SONAGI, ['report', path, '--csv'], { maxBuffer: 1 << 26 });
+    return blockPairs(rows(stdout), { settled, count: BLOCKS }, part);
   } finally {
-    watch.kill('SIGKILL');
-    await gone;
+    await Promise.all([watch.kill(), load.kill()]);
     rmSync(folder, { recursive: true });
+    forget();
   }
 }
 
+endAllWhenInterrupted();
 for (const [script, what] of Object.entries(CASES)) {
   const target = await serve(SONAGI, ['serve', '--null', '--workers', '1', '--listen', '127.0.0.1:0', '--connections', '2000', '--grace', '10ms', '--stop-on-eof'], /listening on (\S+)/);
   try {
     const shown = (figures) => Object.entries(figures).map(([name, value]) => `${name} ${value.toFixed(2)}`).join(', ');
     const tell = (which) => (round, without, watched) => console.log(`${script} ${which} ${round}: unwatched ${shown(without)}; watched ${shown(watched)}`);
     const all = await pairs(ROUNDS, (isWatched) => run(script, what, target.match[1], isWatched), tell('run'));
-    const within = BLOCKS > 1 ? await blocks(script, what, target.match[1]) : [];
+    const within = BLOCKS > 0 ? await blocks(script, what, target.match[1]) : [];
     within.forEach(([without, watched], at) => tell('block')(at + 1, without, watched));
     for (const [which, some] of [['runs', all], ['blocks', within]].filter(([, some]) => some.length > 0)) {
       const [name] = Object.keys(some[0][0]);

@@ -1,35 +1,34 @@
-// One run of which every second block of seconds is disturbed: two blocks that follow one another are a pair. What differs from
-// run to run (where memory lies, which core a thread got) is in both halves of it.
+// One run that is disturbed for blocks of seconds: quiet, disturbed, disturbed, quiet, and so on, so that a drift cancels out.
+// Two blocks that follow one another are a pair; what differs from run to run (where memory lies, which core a thread got) is in
+// both halves of it.
 
-/** How long a block is (s), and how long after the run's start the first one begins: no row of a second lies across its edges. */
 export const BLOCK_S = 4;
-export const FIRST_S = 0.5;
+/** Edges lie in the middle of a row of a second, and that row is left out: who begins or ends late reaches no other one. */
+export const EDGE_S = 0.5;
 
-/** The rows of `sonagi report --csv`: objects of numbers by column; an empty cell is undefined. */
-export function rows(csv) {
-  const [head, ...lines] = csv.trim().split('\n');
-  const columns = head.split(',');
-  return lines.map((line) => {
-    const cells = line.split(',');
-    return Object.fromEntries(columns.map((name, at) => [name, cells[at] === '' ? undefined : Number(cells[at])]));
-  });
-}
-
-/** Whether a block, counted from 0, is disturbed: in every second pair the first one is. */
+/** Whether a block, counted from 0, is disturbed. */
 export const isDisturbed = (block) => [false, true, true, false][block % 4];
 
-/** Pairs of the figures of neighbouring blocks, `[quiet, disturbed]`, of those rows that lie wholly within one. */
-export function blockPairs(rows, count, figures) {
-  const within = Array.from({ length: count }, (_, block) => {
-    const [from, to] = [FIRST_S + BLOCK_S * block, FIRST_S + BLOCK_S * (block + 1)];
-    return rows.filter((row) => row.time_s - row.interval_s >= from && row.time_s <= to);
-  });
-  const pairs = [];
-  for (let first = 0; first + 1 < count; first += 2) {
-    const two = [first, first + 1];
-    if (two.some((block) => within[block].length === 0)) continue;
-    const of = (wanted) => figures(within[two.find((block) => isDisturbed(block) === wanted)]);
-    pairs.push([of(false), of(true)]);
-  }
-  return pairs;
+/** When a block begins, in seconds from the run's start; before the first one the run settles for whole seconds. */
+export const begin = (settled, block) => settled + EDGE_S + BLOCK_S * block;
+
+/** The rows of `sonagi report --csv` of a run without tags: numbers by column; an empty cell and what is no number are undefined. */
+export function rows(csv) {
+  if (csv.includes('"')) throw new Error('the table has quoted cells, which nobody reads here');
+  const [head, ...lines] = csv.trim().split('\n');
+  const number = (cell) => (cell === '' || Number.isNaN(Number(cell)) ? undefined : Number(cell));
+  return lines.map((line) => Object.fromEntries(line.split(',').map((cell, at) => [head.split(',')[at], number(cell)])));
+}
+
+/** Pairs of the figures of neighbouring blocks, `[quiet, disturbed]`, of the rows that lie wholly within one. */
+export function blockPairs(seconds, { settled, count }, figures) {
+  const of = (block) => {
+    const inside = seconds.filter((row) => row.time_s - row.interval_s >= begin(settled, block) && row.time_s <= begin(settled, block + 1));
+    const found = figures(inside);
+    const missing = Object.entries(found).find(([, value]) => !Number.isFinite(value));
+    if (missing) throw new Error(`block ${block} has no ${missing[0]}: its ${inside.length} rows say ${missing[1]}`);
+    return found;
+  };
+  const pairs = Array.from({ length: count >> 1 }, (_, pair) => [2 * pair, 2 * pair + 1]);
+  return pairs.map((two) => [false, true].map((wanted) => of(two.find((block) => isDisturbed(block) === wanted))));
 }

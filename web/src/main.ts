@@ -78,7 +78,7 @@ async function showFile(data: HTMLElement): Promise<void> {
   const run = new Run();
   for (const line of lines) run.take(line);
   data.remove();
-  // A file is never written to again: one that does not say that its run was under way was cut off.
+  // A file is never written to again: without an `end` it was cut off, and one of a run under way ends with `running`.
   if (run.state === 'running') run.state = lines.at(-1)?.end ? 'unfinished' : 'cut_off';
   if (!run.head) return showNothing(problem);
   showRun(run, problem, null, false);

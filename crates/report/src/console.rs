@@ -1,4 +1,4 @@
-//! A finished run on a terminal: verdict first, then delivery, latency, errors, the generator's health, the folder.
+//! A run on a terminal, mostly a finished one: verdict first, then delivery, latency, errors, the generator's health, the folder.
 //!
 //! Sections that have nothing to say are absent. The one decision a reader would question: counts that ought to be
 //! zero (late, lost, duplicate, …) are named only when they are not, except `lost`, which a reader looks for.
@@ -19,7 +19,7 @@ pub const CUT_OFF: &str =
     "Cut off: the run has no closing record; the figures end with its last second on disk.";
 
 /// What is said of a run that has not ended yet.
-pub const UNDER_WAY: &str = "Under way: the run has not ended; the figures are those until now.";
+pub const UNDER_WAY: &str = "Under way: the run has not ended; these are its figures so far.";
 
 /// Errors listed one by one; the rest is counted in one line.
 const ERRORS_SHOWN: usize = 12;
@@ -34,8 +34,8 @@ pub fn summary(run: &Summary, width: usize, colour: bool) -> String {
 
 /// The same of a run that goes on while its folder is read.
 pub fn under_way(run: &Summary, width: usize, colour: bool) -> String {
-    let outcome = Outcome { word: "RUNNING", tone: Tone::Plain, unfinished: Some((UNDER_WAY, "so far")) };
-    under(&outcome, run, Page::new(width, colour))
+    let unfinished = Some(Unfinished { why: UNDER_WAY, until: "so far" });
+    under(&Outcome { word: "RUNNING", tone: Tone::Plain, unfinished }, run, Page::new(width, colour))
 }
 
 /// The word of a watch without a load: nothing was asked of the target, so that nothing passed.
@@ -50,8 +50,16 @@ pub fn watched(run: &Summary, width: usize, colour: bool) -> String {
 struct Outcome {
     word: &'static str,
     tone: Tone,
-    /// Of a run without an end, why it has none, and the words for until when: what held then is no verdict.
-    unfinished: Option<(&'static str, &'static str)>,
+    /// None: the run has its end.
+    unfinished: Option<Unfinished>,
+}
+
+/// A run without an end: what holds of it so far is no verdict.
+struct Unfinished {
+    /// Why it has none.
+    why: &'static str,
+    /// What its reasons are said to hold until.
+    until: &'static str,
 }
 
 impl Outcome {
@@ -92,7 +100,8 @@ fn under(outcome: &Outcome, run: &Summary, mut page: Page) -> String {
 
 fn outcome(run: &Summary) -> Outcome {
     if !run.complete && !run.interrupted {
-        return Outcome { word: "CUT OFF", tone: Tone::Doubtful, unfinished: Some((CUT_OFF, "until then")) };
+        let unfinished = Some(Unfinished { why: CUT_OFF, until: "until then" });
+        return Outcome { word: "CUT OFF", tone: Tone::Doubtful, unfinished };
     }
     let tone = match run.verdict.result {
         Conclusion::Pass => Tone::Good,
@@ -109,12 +118,12 @@ fn verdict(page: &mut Page, outcome: &Outcome, run: &Summary) {
     }
     headline.push_str(&format!(" · {}", duration(run.duration_s)));
     page.entry(outcome.word, outcome.tone, &headline);
-    if let Some((why, _)) = outcome.unfinished {
-        page.more(why);
+    if let Some(unfinished) = &outcome.unfinished {
+        page.more(unfinished.why);
     }
     for reason in &run.verdict.reasons {
-        match outcome.unfinished {
-            Some((_, until)) => page.more(&format!("{until}: {reason}")),
+        match &outcome.unfinished {
+            Some(Unfinished { until, .. }) => page.more(&format!("{until}: {reason}")),
             None => page.more(reason),
         }
     }

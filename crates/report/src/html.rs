@@ -35,7 +35,7 @@ pub fn lines(folder: &Path, id: &str, languages: &Languages) -> Result<Vec<Line>
         line => rest.push(line),
     })?;
     if !matches!(rest.last(), Some(Line::End(_))) {
-        // A run under way: as it is now. A file that does not say so itself was cut off.
+        // A run under way: as it is now. A file without an `end` is read as one that was cut off.
         rest.extend([reader.summary(), Line::End(RunState::Running)]);
     }
     let mut head = reader.head(id, languages);

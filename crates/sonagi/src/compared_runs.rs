@@ -6,7 +6,7 @@ use crate::matrix_folder;
 use crate::recorded;
 use crate::warm_up::{self, WarmUpWish};
 use serde_json::Value;
-use sonagi_measure::folder::{self, RUN};
+use sonagi_measure::folder::{self, RUN, RunState};
 use sonagi_measure::totals::Header;
 use sonagi_report::Matrix;
 use sonagi_report::matrix::Run;
@@ -119,7 +119,7 @@ pub(crate) fn observation(path: &Path, cut: WarmUpWish) -> Result<Observation, E
         return of_file(path, &name);
     }
     let reader = recorded::open(path)?;
-    let summary = match sonagi_k6::summary::recorded(&reader) {
+    let summary = match sonagi_k6::summary::recorded(&reader, RunState::of(path)) {
         Some(recorded) => recorded.record,
         None => folder::read(path, LANGUAGES.naming).map_err(|error| recorded::unread(path, &error))?,
     };

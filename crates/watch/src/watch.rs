@@ -55,10 +55,9 @@ impl Watch {
     /// There is no thread to be had.
     pub fn start(probes: Vec<Box<dyn Probe>>, registry: &Arc<Registry>, epoch: Instant) -> io::Result<Watch> {
         let count = probes.len() as u32;
-        let running = probes
-            .into_iter()
-            .zip(0..)
-            .map(|(probe, index)| Running::start(probe, first_period(index, count), registry, epoch));
+        let turn = |index: u32| Turn { epoch, phase: EVERY * (2 * index + 1) / (2 * count) };
+        let running =
+            probes.into_iter().zip(0..).map(|(probe, index)| Running::start(probe, turn(index), registry));
         Ok(Watch { probes: running.collect::<io::Result<_>>()? })
     }
 
@@ -93,13 +92,8 @@ impl Drop for Watch {
 }
 
 impl Running {
-    /// Starts a probe that looks at once, after its first period, and once a second from then on.
-    fn start(
-        mut probe: Box<dyn Probe>,
-        first_period: Duration,
-        registry: &Arc<Registry>,
-        epoch: Instant,
-    ) -> io::Result<Running> {
+    /// Starts a probe that looks at once, for what was before the load, and in its turn from then on.
+    fn start(mut probe: Box<dyn Probe>, turn: Turn, registry: &Arc<Registry>) -> io::Result<Running> {
         let observations = Observations::new(registry);
         let seen = Arc::new(Mutex::new(Seen { observations, notes: Vec::new() }));
         let into = Arc::clone(&seen);
@@ -109,12 +103,11 @@ impl Running {
             // Refused to all but root: it looks at the usual priority.
             let _ = setpriority_process(Some(gettid()), NICE);
             let mut memory = Memory::default();
-            let (mut due, mut period) = (Instant::now(), first_period);
+            let mut after = Instant::now() + EVERY / 2;
             loop {
-                look(&mut *probe, &mut memory, &into, epoch);
-                // A look that took longer than a second is followed by the next one at once, not by those it missed.
-                due = (due + period).max(Instant::now());
-                period = EVERY;
+                look(&mut *probe, &mut memory, &into, turn.epoch);
+                let due = turn.next(after.max(Instant::now()));
+                after = due;
                 match stopped.recv_timeout(due.saturating_duration_since(Instant::now())) {
                     Err(RecvTimeoutError::Timeout) => {}
                     Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
@@ -126,12 +119,21 @@ impl Running {
     }
 }
 
-/// How long the first period of a probe among so many is: from half a period to one and a half. They do not all look at
-/// the same instant, nor when a second ends and the run's collector is at work, but each one still looks once in each
-/// second.
-fn first_period(index: u32, count: u32) -> Duration {
-    let phase = EVERY * (2 * index + 1) / (2 * count);
-    if phase < EVERY / 2 { EVERY + phase } else { phase }
+/// When in each second of the run a probe looks: several do not look at the same instant, and one alone looks half a
+/// second away from the end of a second, when the run's collector is at work.
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    epoch: Instant,
+    phase: Duration,
+}
+
+impl Turn {
+    /// The first turn after an instant.
+    fn next(self, after: Instant) -> Instant {
+        let first = self.epoch + self.phase;
+        let past = after.saturating_duration_since(first);
+        if after < first { first } else { first + EVERY * (past.as_secs() as u32 + 1) }
+    }
 }
 
 /// One look. Nobody waits for it: it is handed over when it is done.
@@ -164,11 +166,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn probes_take_turns_and_leave_out_the_end_of_a_second() {
-        let turns =
-            |count| (0..count).map(|index| first_period(index, count).as_millis()).collect::<Vec<_>>();
-        assert_eq!(turns(1), [500]);
-        assert_eq!(turns(2), [1_250, 750]);
-        assert_eq!(turns(5), [1_100, 1_300, 500, 700, 900]);
+    fn a_turn_comes_once_a_second_of_the_run_whenever_it_is_asked_for() {
+        let epoch = Instant::now();
+        let turn = Turn { epoch, phase: Duration::from_millis(750) };
+        let next = |ms| turn.next(epoch + Duration::from_millis(ms)).duration_since(epoch).as_millis();
+        assert_eq!(
+            [0, 749, 750, 751, 1_749, 1_750, 9_000].map(next),
+            [750, 750, 1_750, 1_750, 1_750, 2_750, 9_750]
+        );
     }
 }

@@ -26,5 +26,5 @@ function row(size, trials) {
 function answer({ lower, upper }, limitedBy) {
   if (!lower) return 'No size was confirmed to hold.';
   const above = upper ? `${number(upper.load)} do not` : 'no size above it was confirmed not to';
-  return `A room of ${number(lower.load)} people holds, ${above}${limitedBy ? ` (limited by: ${limitedBy})` : ''}.`;
+  return `A room of ${number(lower.load)} people holds, ${above}.${limitedBy ? ` ${limitedBy}` : ''}`;
 }

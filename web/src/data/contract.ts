@@ -6,6 +6,11 @@ import type { Summary } from './summary';
 /** `unfinished`: of a file that was written while its run was under way. */
 export type State = 'running' | 'complete' | 'interrupted' | 'cut_off' | 'unfinished';
 
+/** Whether the run went on when it was last seen: more may come, here or in another file. */
+export function goesOn(state: State): boolean {
+  return state === 'running' || state === 'unfinished';
+}
+
 /** One line: exactly one of the members is there. */
 export interface Line {
   head?: Head;

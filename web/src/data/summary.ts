@@ -19,6 +19,8 @@ export interface Summary {
     stopped: number;
     active: number;
     peak: number;
+    /** Of a run with a fixed number of users, how many; what it starts are their iterations. */
+    wanted?: number | null;
     session_ms?: Quantiles;
   };
   delivery?: Delivery | null;

@@ -1,5 +1,6 @@
 // Thresholds with the value each saw, and how far that is from the limit.
 
+import { goesOn } from '../data/contract';
 import type { Run } from '../data/run';
 import { isK6 } from '../data/sources';
 import type { Threshold } from '../data/summary';
@@ -95,7 +96,7 @@ export function thresholdsPanel(context: Context): Panel {
   const body = h('div', {});
   const update = () => {
     const thresholds = context.run.summary?.thresholds;
-    if (!thresholds) return fill(body, missing(context.run.state === 'running' ? t.pending : t.unjudged));
+    if (!thresholds) return fill(body, missing(goesOn(context.run.state) ? t.pending : t.unjudged));
     if (thresholds.length === 0) return fill(body, nothing(context));
     table.update([...thresholds].sort((a, b) => Number(a.held) - Number(b.held)));
     fill(

@@ -1,5 +1,6 @@
 // The first thing one reads: what the run came to, and why, in words; then the figures of the whole run.
 
+import { goesOn } from '../data/contract';
 import { isK6, isTime, isWatch, timedMetrics } from '../data/sources';
 import type { Summary } from '../data/summary';
 import { fill, h } from '../shell/dom';
@@ -20,7 +21,8 @@ export type Outcome =
 
 /** What to say of the run as a whole. A run without an end has no verdict, whatever held until then. */
 export function outcome({ run }: Context): Outcome {
-  if (run.state === 'running' || run.state === 'unfinished' || run.state === 'cut_off') return run.state;
+  const { state } = run;
+  if (state === 'running' || state === 'unfinished' || state === 'cut_off') return state;
   if (isWatch(run)) return 'watched';
   const result = run.summary?.verdict?.result;
   return result === 'pass' || result === 'fail' || result === 'invalid' || result === 'interrupted'
@@ -70,11 +72,12 @@ export function verdictPanel(context: Context): Panel {
 
 function meaning({ run }: Context, result: Outcome): string {
   const t = text().verdict;
-  return isWatch(run) && result === 'running' ? t.watching : t[result];
+  if (isWatch(run) && result === 'running') return t.watching;
+  return isWatch(run) && result === 'unfinished' ? t.unfinishedWatch : t[result];
 }
 
 function progress({ run }: Context): string {
-  if ((run.state !== 'running' && run.state !== 'unfinished') || run.frames === 0) return '';
+  if (!goesOn(run.state) || run.frames === 0) return '';
   const planned = run.head?.planned_s;
   return planned ? text().verdict.elapsed(clock(run.length), clock(planned)) : clock(run.length);
 }
@@ -137,14 +140,22 @@ function facts(context: Context): HTMLElement {
 function ofLoad(context: Context): [string, string | null | undefined][] {
   const t = text().facts;
   const users = context.run.summary?.users;
-  const counted = users && ([count(users.started), count(users.planned)] as const);
   return [
-    // What begins again and again in a k6 script is an iteration; a user of YAML begins once.
-    isK6(context.run)
-      ? [t.iterations, counted && t.iterationsValue(...counted)]
-      : [t.users, counted && t.usersValue(...counted)],
+    ...(users ? begun(users, isK6(context.run)) : []),
     [t.peak, users && t.concurrent(count(users.peak))],
     ...figures(context),
+  ];
+}
+
+/** What was begun: iterations in a k6 script, and where a fixed number of users iterate as often as they can. */
+function begun(users: NonNullable<Summary['users']>, isK6: boolean): [string, string][] {
+  const t = text().facts;
+  const [started, planned] = [count(users.started), count(users.planned)];
+  if (isK6) return [[t.iterations, t.iterationsValue(started, planned)]];
+  if (typeof users.wanted !== 'number') return [[t.users, t.usersValue(started, planned)]];
+  return [
+    [t.users, count(users.wanted)],
+    [t.iterations, started],
   ];
 }
 

@@ -1,5 +1,6 @@
 // The page of one run: its panels, brought up to date as it grows; what is in sight first.
 
+import { goesOn } from '../data/contract';
 import type { Run } from '../data/run';
 import { isWatch } from '../data/sources';
 import { ofWatch, panels } from '../panels';
@@ -136,10 +137,10 @@ export class RunPage {
     if (data) said.push(t.damaged(data));
     if (server) said.push(h('b', {}, text().live.broken(server)), ' ', text().live.brokenHelp, ' ');
     if (this.run.frames === 0) {
-      if (this.run.state === 'running' && !server) said.push(t.waiting);
+      if (goesOn(this.run.state) && !server) said.push(t.waiting);
       else if (server) said.push(t.noFrames);
       else said.push(h('b', {}, t.noFrames), ' ', t.noFramesHelp);
-    } else if (this.run.length < SHORT_S && this.run.state !== 'running' && !isWatch(this.run)) {
+    } else if (this.run.length < SHORT_S && !goesOn(this.run.state) && !isWatch(this.run)) {
       said.push(t.short(seconds(this.run.length)));
     }
     fill(this.notice, said);

@@ -23,11 +23,13 @@ for (const [name, words] of Object.entries({
   k6: [
     'FAIL',
     'checks: rate>0.99',
-    'Iterations',
+    'Iterations\n',
     'waiting_room',
     'has a <title>',
     '/search',
     'cache cleared (by: deploy, zone: a)',
+    'the test begins, with its setup',
+    'the test is over, its teardown included',
     'docs/ledger.md',
   ],
   invalid: [
@@ -37,7 +39,14 @@ for (const [name, words] of Object.entries({
     'more than 90 % of its core for 15 s on end',
   ],
   cutOff: ['CUT OFF', 'no closing record'],
-  unfinished: ['NOT OVER', 'was under way when this report was written', '0:17 of '],
+  unfinished: [
+    'STILL RUNNING',
+    'was under way when this report was written',
+    '0:03 of ',
+    'So far: none of 120 users completed',
+    // Users who iterate as often as they can.
+    'Iterations\n360',
+  ],
   empty: ['INTERRUPTED', 'No second of this run was recorded', 'sonagi report FOLDER'],
   short: ['PASS', 'The run has only 3 s', 'docs/ledger.md', 'thresholds'],
   crowd: [

@@ -1,4 +1,4 @@
-//! The summary of a test that is over, from its run folder: what the folder must hold for it beside the series, and the
+//! The summary of a test, from its run folder: what the folder must hold for it beside the series, and the
 //! way back.
 //!
 //! The text is that of the end of the test, to the letter. What `handleSummary` made of it is not: the script is not
@@ -83,8 +83,8 @@ pub struct Recorded {
 }
 
 /// Reads the summary of a k6 script's test. None: the folder is of another language, or of a version that does not keep
-/// what a summary needs.
-pub fn recorded(folder: &Reader) -> Option<Recorded> {
+/// what a summary needs. Thresholds on what was not seen yet hold while the test goes on.
+pub fn recorded(folder: &Reader, state: RunState) -> Option<Recorded> {
     let asked = asked(folder.header())?;
     let (record, mut store) = folder.summed_up(store(&asked)?);
     let (mut began, mut ended) = (None, None);
@@ -97,7 +97,7 @@ pub fn recorded(folder: &Reader) -> Option<Recorded> {
     }
     let (end_ns, drawn) = ended.unwrap_or((last_ns(&record), 0));
     let elapsed = between(began, end_ns);
-    store.judge(elapsed, true);
+    store.judge(elapsed, state != RunState::Running);
     let is_handled = asked.is_handled;
     let summary = Summary::of(&mut store, facts(asked, elapsed, drawn, &record));
     let record = if folder.has_end() { record } else { judged_by(&summary, record) };

@@ -1,4 +1,4 @@
-//! `sonagi report`: prints a finished run's summary again, from its folder or from its report file.
+//! `sonagi report`: prints a run's summary again, from its folder or from its report file.
 
 use crate::compared_runs;
 use crate::destination::Destination;
@@ -34,9 +34,9 @@ pub(super) fn define() -> Command {
         .long_about(
             "Print a run's summary again, from its folder: of a k6 script k6's own, as it was when the test ended \
              (what `handleSummary` made of it is not made again). A run that was cut off is read up to its last second \
-             on disk, one under way up to now. For the folder of a matrix it prints the table that compares the runs, for that of a search for \
-             a capacity its answer; for any other folder of runs, such as `runs`, a list of them, newest first. The \
-             exit code is 0 whatever the verdict; 4 if the folder cannot be read.",
+             on disk, one under way up to now. For the folder of a matrix it prints the table that compares the runs, \
+             for that of a search for a capacity its answer; for any other folder of runs, such as `runs`, a list of \
+             them, newest first. The exit code is 0 whatever the verdict; 4 if the folder cannot be read.",
         )
         .arg(
             Arg::new("folder")
@@ -95,13 +95,17 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
         return table(folder, matches, terminal);
     }
     let is_file = folder.is_file();
-    let is_under_way = !is_file && RunState::of(folder) == RunState::Running;
-    let own = if is_file { None } else { sonagi_k6::summary::recorded(&open(folder)?) };
+    // Before it is read: what a run had when it was over is then read.
+    let state = if is_file { RunState::Complete } else { RunState::of(folder) };
+    let own = if is_file { None } else { sonagi_k6::summary::recorded(&open(folder)?, state) };
     let summary = match &own {
         Some(recorded) => recorded.record.clone(),
         None if is_file => of_report(folder)?,
         None => folder::read(folder, names::NAMING).map_err(|error| unread(folder, &error))?,
     };
+    let is_watch = !is_file && languages::is_watch(open(folder)?.header());
+    let summary = if is_watch { languages::unjudged(summary) } else { summary };
+    let is_under_way = state == RunState::Running && !summary.complete && !summary.interrupted;
     let written = matches.get_one::<PathBuf>("output").map_or(Ok(()), |path| match is_page(path) {
         true => page(path, folder, terminal),
         false => write(path, folder, &summary),
@@ -110,11 +114,10 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
         terminal.print(&sonagi_report::json::summary(&summary))?;
     } else if let Some(recorded) = own.filter(|_| !matches.contains_id("summary")) {
         print_own(&recorded, is_under_way, terminal)?;
-    } else if !is_file && languages::is_watch(open(folder)?.header()) {
-        let watched = languages::unjudged(summary);
-        terminal.print(&console::watched(&watched, terminal.columns, terminal.colour))?;
-    } else if is_under_way && matches!(Vocabulary::of(matches), Vocabulary::Sonagi) {
+    } else if is_under_way && Vocabulary::of(matches) == Vocabulary::Sonagi {
         terminal.print(&console::under_way(&summary, terminal.columns, terminal.colour))?;
+    } else if is_watch {
+        terminal.print(&console::watched(&summary, terminal.columns, terminal.colour))?;
     } else {
         Vocabulary::of(matches).print(&summary, terminal)?;
     }
@@ -225,7 +228,11 @@ fn verdict(run: &Path) -> String {
     let text = std::fs::read(run.join(RUN)).unwrap_or_default();
     let document: Value = serde_json::from_slice(&text).unwrap_or_default();
     let result = document["summary"]["verdict"]["result"].as_str();
-    result.map_or_else(|| "cut off".to_owned(), str::to_uppercase)
+    match (result, RunState::of(run)) {
+        (Some(result), _) => result.to_uppercase(),
+        (None, RunState::Running) => "running".to_owned(),
+        (None, _) => "cut off".to_owned(),
+    }
 }
 
 /// The report with its periods, from the folder's seconds.

@@ -113,9 +113,12 @@ fn thresholds_of_a_k6_test_are_judged_while_it_goes_on_and_after_it_was_killed()
             [("checks: rate>0.5", false), ("iterations: count>0", true), ("unseen: min>5", held_unseen)];
         (all.map(|(expression, held)| (expression.to_owned(), held)).to_vec(), json!("fail"))
     };
-    let (live, _) = page("live.html");
+    let (live, document) = page("live.html");
     assert_eq!(judged(&live), expected(true));
-    assert_eq!(live.last().unwrap()["end"], Value::Null);
+    assert_eq!(judged(&[json!({ "summary": document })]), expected(true));
+    assert_eq!(live.last().unwrap()["end"]["state"], "running");
+    let text = place.sonagi(&["report", folder.to_str().unwrap()]).out;
+    assert!(text.contains("Under way:") && !text.contains("Cut off:"), "{text}");
     running.signal(Signal::KILL);
     running.end();
     let (killed, document) = page("killed.html");

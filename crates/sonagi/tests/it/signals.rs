@@ -62,8 +62,11 @@ fn a_killed_run_leaves_a_folder_that_is_read_up_to_its_last_second() {
     let text = place.sonagi(&["report", folder.to_str().unwrap()]).out;
     assert!(text.starts_with("RUNNING ") && text.contains("Under way:"), "{text}");
     assert!(text.contains("so far: ") && !text.contains("Cut off:"), "{text}");
+    let listed = || place.sonagi(&["report", "runs"]).out;
+    assert!(listed().starts_with("running "), "{}", listed());
     running.signal(Signal::KILL);
     assert_eq!(running.end().code, None);
+    assert!(listed().starts_with("cut off "), "{}", listed());
     let reported = place.reported();
     assert_eq!((&reported["complete"], &reported["interrupted"]), (&false.into(), &false.into()));
     assert!(reported["users"]["started"].as_u64().unwrap() >= 1, "{reported}");

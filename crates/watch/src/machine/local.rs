@@ -5,8 +5,8 @@ use std::fs;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 
-/// Bytes that most files of /proc do not have.
-const MOST: usize = 8 << 10;
+/// Most files of /proc are shorter than this (bytes).
+const FIRST_READ: usize = 8 << 10;
 
 /// This machine's own files.
 #[derive(Clone, Copy, Debug, Default)]
@@ -18,8 +18,8 @@ impl Machine for Local {
     }
 
     fn head(&mut self, path: &str, bytes: usize) -> io::Result<Vec<u8>> {
-        // Files of /proc say that they are empty: most are read at once if there is room for them.
-        let mut head = Vec::with_capacity(bytes.min(MOST));
+        // Files of /proc do not say how long they are: with room for them, most take one read, and one for the end.
+        let mut head = Vec::with_capacity(bytes.min(FIRST_READ));
         fs::File::open(path)?.take(bytes as u64).read_to_end(&mut head)?;
         Ok(head)
     }

@@ -28,8 +28,9 @@ pub(super) fn sockets(asked: Sockets, tell: &mut dyn FnMut(Socket)) -> io::Resul
     Ok(())
 }
 
-/// The versions of IP that it takes to ask for. A connection has that of the socket that accepted it; whoever asks for
-/// connections makes the kernel go through its whole table, which has megabytes, for each.
+/// The versions of IP that are asked for. For each, the kernel walks its whole table of connections, some megabytes, so
+/// one that no connection can have is left out: a connection has the version of the socket that accepted it. Those that
+/// a closed listener has left are seen as long as none of the other version listens at the port.
 fn families(asked: Sockets) -> io::Result<Vec<u8>> {
     const BOTH: [u8; 2] = [AF_INET, AF_INET6];
     let Sockets::ConnectedAt(port) = asked else { return Ok(BOTH.to_vec()) };
@@ -39,7 +40,7 @@ fn families(asked: Sockets) -> io::Result<Vec<u8>> {
         dump(&request(family, Sockets::Listening(port)), &mut |_| listens = true)?;
         listening.extend(listens.then_some(family));
     }
-    // Nobody listens any more, and connections are left.
+    // If nobody listens any more, connections may be left.
     Ok(if listening.is_empty() { BOTH.to_vec() } else { listening })
 }
 

@@ -111,20 +111,23 @@ fn memory(machine: &mut dyn Machine, readings: &mut Readings<'_>) -> io::Result<
         readings.level("host.memory.available", &[], available as f64);
     }
     readings.level("host.swap", &[], memory.swap_total.saturating_sub(memory.swap_free) as f64);
-    // Three of some two hundred lines: nobody needs a map of all.
-    let (counts, page) = (text(machine, "/proc/vmstat")?, machine.units().page as f64);
-    for (name, count) in counts.lines().filter_map(|line| line.split_once(' ')) {
+    for (metric, total) in paging(&text(machine, "/proc/vmstat")?, machine.units().page) {
+        readings.total(metric, &[], total as f64);
+    }
+    Ok(())
+}
+
+/// What is told of /proc/vmstat: a few of some two hundred lines.
+fn paging(vmstat: &str, page: u64) -> impl Iterator<Item = (&'static str, u64)> {
+    vmstat.lines().filter_map(|line| line.split_once(' ')).filter_map(move |(name, count)| {
         let (metric, unit) = match name {
             "pswpin" => ("host.swap.in", page),
             "pswpout" => ("host.swap.out", page),
-            "oom_kill" => ("host.oom_kills", 1.0),
-            _ => continue,
+            "oom_kill" => ("host.oom_kills", 1),
+            _ => return None,
         };
-        if let Ok(count) = count.parse::<u64>() {
-            readings.total(metric, &[], count as f64 * unit);
-        }
-    }
-    Ok(())
+        Some((metric, count.parse::<u64>().ok()? * unit))
+    })
 }
 
 fn disks(machine: &mut dyn Machine, readings: &mut Readings<'_>) -> io::Result<()> {
@@ -159,9 +162,9 @@ fn interfaces(machine: &mut dyn Machine, net: &str, readings: &mut Readings<'_>)
 
 fn tcp(machine: &mut dyn Machine, net: &str, readings: &mut Readings<'_>) -> io::Result<()> {
     for file in ["snmp", "netstat"] {
-        let text = text(machine, &format!("{net}/{file}"))?;
+        let counts = text(machine, &format!("{net}/{file}"))?;
         for (_, group, field, metric) in TCP_COUNTS.iter().filter(|row| row.0 == file) {
-            if let Some(count) = paired(&text, group, field) {
+            if let Some(count) = paired(&counts, group, field) {
                 readings.total(metric, &[], count as f64);
             }
         }
@@ -204,6 +207,13 @@ fn softnet(machine: &mut dyn Machine, net: &str, readings: &mut Readings<'_>) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pages_are_told_in_bytes_and_what_the_kernel_does_not_count_not_at_all() {
+        let told: Vec<_> = paging("nr_free_pages 7\npswpin 3\npswpout_x 1\npswpout 0\n", 4096).collect();
+        assert_eq!(told, [("host.swap.in", 12_288), ("host.swap.out", 0)]);
+        assert_eq!(paging("oom_kill 2\n", 4096).collect::<Vec<_>>(), [("host.oom_kills", 2)]);
+    }
 
     #[test]
     fn names_and_numbers_stand_in_two_lines() {

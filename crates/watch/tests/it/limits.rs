@@ -39,7 +39,9 @@ fn a_quota_of_version_2_is_read_where_it_is_tightest() {
     let of = |metric: &str| watching.seen.get(metric);
     assert_eq!(of("target.quota"), Some(0.3));
     assert_eq!(of("target.throttled"), Some(0.8));
-    assert!((0.5..1.0).contains(&of("target.throttled.time").unwrap()), "0.7 s in about a second");
+    // The second look comes half a second to one and a half after the first.
+    let throttled = of("target.throttled.time").unwrap();
+    assert!((0.4..1.5).contains(&throttled), "0.7 s in about a second: {throttled}");
     assert_eq!(of("target.cgroup.memory"), Some(900_000.0));
     assert_eq!(of("target.cgroup.memory.limit"), Some(1_000_000.0));
     assert_eq!(of("target.memory.reclaims"), Some(2.0));

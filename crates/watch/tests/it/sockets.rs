@@ -3,7 +3,7 @@
 use crate::support::Watching;
 use sonagi_watch::probes::{own_connections, probe};
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::thread;
 
 /// Accepts one client and sends to it until it goes; tells the address.
@@ -50,4 +50,21 @@ fn of_a_target_elsewhere_our_own_connections_are_watched() {
     client.read_exact(&mut some).unwrap();
     drop(client);
     sending.join().unwrap();
+}
+
+#[test]
+fn connections_of_both_versions_of_ip_are_seen_and_those_that_a_closed_listener_left() {
+    let six = TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).unwrap();
+    let port = six.local_addr().unwrap().port();
+    let to_six = TcpStream::connect((Ipv6Addr::LOCALHOST, port)).unwrap();
+    let accepted_by_six = six.accept().unwrap();
+    let mut watching = Watching::start(probe(&format!("port:{port}")).unwrap());
+    watching.until("that of IPv6", |seen| seen.get("target.connections") == Some(1.0));
+    let four = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).unwrap();
+    let to_four = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
+    let accepted_by_four = four.accept().unwrap();
+    watching.until("that of IPv4, too", |seen| seen.get("target.connections") == Some(2.0));
+    drop((six, four, to_four, accepted_by_four));
+    watching.until("the one that is left", |seen| seen.get("target.connections") == Some(1.0));
+    drop((to_six, accepted_by_six));
 }
