@@ -1,4 +1,4 @@
-//! A run on a terminal, mostly a finished one: verdict first, then delivery, latency, errors, the generator's health, the folder.
+//! A run on a terminal: verdict first, then delivery, latency, errors, the generator's health, the folder.
 //!
 //! Sections that have nothing to say are absent. The one decision a reader would question: counts that ought to be
 //! zero (late, lost, duplicate, …) are named only when they are not, except `lost`, which a reader looks for.
