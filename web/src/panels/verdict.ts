@@ -78,8 +78,9 @@ function meaning({ run }: Context, result: Outcome): string {
 
 function progress({ run }: Context): string {
   if (!goesOn(run.state) || run.frames === 0) return '';
-  const planned = run.head?.planned_s;
-  return planned ? text().verdict.elapsed(clock(run.length), clock(planned)) : clock(run.length);
+  // Users may go on for longer than they are planned to come.
+  const planned = run.head?.planned_s ?? 0;
+  return planned >= run.length ? text().verdict.elapsed(clock(run.length), clock(planned)) : clock(run.length);
 }
 
 function words(summary: Summary | null, result: Outcome): HTMLElement | null {
