@@ -16,8 +16,9 @@ export const begin = (settled, block) => settled + EDGE_S + BLOCK_S * block;
 export function rows(csv) {
   if (csv.includes('"')) throw new Error('the table has quoted cells, which nobody reads here');
   const [head, ...lines] = csv.trim().split('\n');
+  const columns = head.split(',');
   const number = (cell) => (cell === '' || Number.isNaN(Number(cell)) ? undefined : Number(cell));
-  return lines.map((line) => Object.fromEntries(line.split(',').map((cell, at) => [head.split(',')[at], number(cell)])));
+  return lines.map((line) => Object.fromEntries(line.split(',').map((cell, at) => [columns[at], number(cell)])));
 }
 
 /** Pairs of the figures of neighbouring blocks, `[quiet, disturbed]`, of the rows that lie wholly within one. */

@@ -60,7 +60,7 @@ function ofRedis(address) {
   };
 }
 
-function asked(address, sql) {
+function query(address, sql) {
   const at = new URL(address);
   // Not in the list of processes.
   const env = { ...process.env, PGPASSWORD: at.password };
@@ -72,11 +72,11 @@ function asked(address, sql) {
  * Has PostgreSQL write down now what it would write after five minutes: the first time, its checkpointer takes the memory that
  * it keeps for all times after it.
  */
-export const checkpoint = (address) => asked(address, 'CHECKPOINT');
+export const checkpoint = (address) => query(address, 'CHECKPOINT');
 
 /** Sessions that no pool knows are lost ones; those that a pool keeps for the next work are not. */
 function ofPostgres(address, pooled) {
-  const states = asked(address, SESSIONS);
+  const states = query(address, SESSIONS);
   const counts = Object.fromEntries(states.map((line) => line.match(/^(.*) (\d+)$/).slice(1)));
   const all = Object.values(counts).reduce((sum, count) => sum + Number(count), 0);
   return {

@@ -103,6 +103,7 @@ impl Running {
             // Refused to all but root: it looks at the usual priority.
             let _ = setpriority_process(Some(gettid()), NICE);
             let mut memory = Memory::default();
+            // What is counted between two looks is told by the second of them: they are not too near to one another.
             let mut after = Instant::now() + EVERY / 2;
             loop {
                 look(&mut *probe, &mut memory, &into, turn.epoch);

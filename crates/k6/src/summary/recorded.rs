@@ -1,5 +1,4 @@
-//! The summary of a test, from its run folder: what the folder must hold for it beside the series, and the
-//! way back.
+//! The summary of a test, from its run folder: what the folder must hold for it beside the series, and the way back.
 //!
 //! The text is that of the end of the test, to the letter. What `handleSummary` made of it is not: the script is not
 //! run again.
