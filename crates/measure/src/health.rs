@@ -3,7 +3,7 @@
 //! The limits are the constants below, documented in `docs/metrics.md`. What is judged is the share of a core, not the
 //! whole machine: a shard is one thread, so it is late as soon as its own core is full.
 
-use crate::figures::{count, counted};
+use crate::figures::{count, counted, figure};
 use crate::recorder::Gauges;
 use crate::snapshot::{ProcessGauges, Snapshot};
 use crate::summary::{Cause, Generator, Health};
@@ -64,7 +64,7 @@ impl Snapshot {
     /// The highest share of one core that a shard used; None: the interval is too short to tell, or no shard reported.
     pub fn busiest_core(&self) -> Option<f64> {
         let busiest_ns = self.shards.iter().map(|shard| shard.cpu_ns).max()?;
-        // A thread has one core: what it used beyond it, it used before the interval that was told late.
+        // A thread has one core. A run's last interval can have more: what was left to tell.
         (self.interval_ns >= SHORTEST_NS).then(|| (busiest_ns as f64 / self.interval_ns as f64).min(1.0))
     }
 }
@@ -188,7 +188,7 @@ impl Watch {
 
     fn judge_lag(&self, p99: f64, objective_ms: Option<f64>, judgement: &mut Judgement) {
         let worst = self.worst.as_ref().map_or(0, |worst| worst.number);
-        let saw = format!("scheduling delay p99 {p99:.2} ms, worst in second {worst}");
+        let saw = format!("scheduling delay p99 {} ms, worst in second {worst}", figure(p99));
         match objective_ms {
             Some(ms) if p99 > ms * LAG_INVALID_SHARE => {
                 judgement.late(Health::Invalid, format!("{saw} (limit: 10 % of the {ms} ms objective)"));

@@ -18,6 +18,7 @@ pub mod histogram;
 pub mod ledger;
 pub mod metrics;
 pub mod outcome;
+mod overrun;
 pub mod plugins;
 pub mod recorder;
 pub mod secrets;

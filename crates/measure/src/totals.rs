@@ -14,6 +14,7 @@ use crate::histogram::Histogram;
 use crate::ledger::{Arrival, Counts, Ledger, ROOMS_MAX, RoomFate, RoomId, Rules};
 use crate::metrics::{Interval, MetricStore};
 use crate::outcome::Operation;
+use crate::overrun::Overrun;
 use crate::plugins::Plugins;
 use crate::recorder::{Gauges, Record};
 use crate::secrets::masked;
@@ -116,13 +117,19 @@ impl Header {
 pub struct Totals {
     tally: Tally,
     ledger: Ledger,
+    overrun: Overrun,
     last_second: Option<u64>,
 }
 
 impl Totals {
     /// Nothing so far; `metrics` knows the metrics of the run and the thresholds on them.
     pub fn new(header: &Header, rules: Rules, metrics: MetricStore) -> Totals {
-        Totals { tally: Tally::new(header.clone(), metrics), ledger: Ledger::new(rules), last_second: None }
+        Totals {
+            tally: Tally::new(header.clone(), metrics),
+            ledger: Ledger::new(rules),
+            overrun: Overrun::default(),
+            last_second: None,
+        }
     }
 
     /// The same, with a language's names for what thresholds say.
@@ -154,6 +161,7 @@ impl Totals {
             metrics.push(record.metrics);
         }
         snapshot.process = process;
+        self.overrun.shift(&mut snapshot.shards, snapshot.interval_ns);
         let Snapshot { delivery, replays, .. } = &mut snapshot;
         // A run that stamps nothing owes nothing: who was in which room would be kept to its end for nobody.
         if self.tally.header.tracked {
@@ -190,6 +198,7 @@ impl Totals {
         snapshot.process = last.process;
         let levels = |shard: &Gauges| Gauges { cpu_ns: 0, wait_ns: 0, functions_ns: 0, ..*shard };
         snapshot.shards = last.shards.iter().map(levels).collect();
+        self.overrun.settle(&mut snapshot.shards);
         self.tally.complete = true;
         self.end(snapshot)
     }

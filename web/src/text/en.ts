@@ -398,7 +398,7 @@ export const en = {
       when: 'Started',
       verdict: 'Verdict',
       length: 'Length',
-      users: 'Users',
+      users: 'Users or iterations',
       rate: 'Operations',
       delivery: 'Delivered',
       p99: 'p99',

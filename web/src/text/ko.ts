@@ -392,7 +392,7 @@ export const ko: Text = {
       when: '시작',
       verdict: '판정',
       length: '실행 시간',
-      users: '사용자',
+      users: '사용자 또는 반복',
       rate: '작업',
       delivery: '전달률',
       p99: 'p99',

@@ -132,7 +132,7 @@ impl Framer {
         if snapshot.interval_ns > 0 {
             for (thread, shard) in snapshot.shards.iter().enumerate() {
                 let tags = TagSet::of(&[("thread", &thread.to_string())]);
-                let share = shard.cpu_ns as f64 / snapshot.interval_ns as f64;
+                let share = (shard.cpu_ns as f64 / snapshot.interval_ns as f64).min(1.0);
                 self.level("generator.cpu", "share", &tags, (share * 1e3).round() / 1e3);
             }
         }

@@ -5,7 +5,7 @@ use sonagi_measure::At;
 use sonagi_measure::ledger::{Joined, Received, Rules, Sent};
 use sonagi_measure::metrics::MetricStore;
 use sonagi_measure::outcome::{Failure, OperationId, Outcome};
-use sonagi_measure::recorder::{Counter, Gauges, Recorder};
+use sonagi_measure::recorder::{Counter, Gauges, Record, Recorder};
 use sonagi_measure::summary::{Cause, Conclusion, Health, Service, Summary};
 use sonagi_measure::thresholds::Threshold;
 use sonagi_measure::totals::{Header, ProcessGauges, Totals};
@@ -14,6 +14,16 @@ pub(crate) const SECOND: i64 = 1_000_000_000;
 
 /// A run of `seconds`, one shard, in which `act` adds to a good second.
 pub(crate) fn run_with(header: Header, seconds: i64, act: impl Fn(&mut Recorder, i64) -> Gauges) -> Summary {
+    run_on(1, header, seconds, act)
+}
+
+/// The same, with so many shards: the others have the levels of the first, and nothing else.
+pub(crate) fn run_on(
+    shards: usize,
+    header: Header,
+    seconds: i64,
+    act: impl Fn(&mut Recorder, i64) -> Gauges,
+) -> Summary {
     let mut totals = Totals::new(&header, Rules::default(), MetricStore::default());
     let mut shard = Recorder::new(header.operations.len(), header.scenarios.len());
     let process = ProcessGauges { open_files: 10, open_files_limit: 1000, ..ProcessGauges::default() };
@@ -25,7 +35,9 @@ pub(crate) fn run_with(header: Header, seconds: i64, act: impl Fn(&mut Recorder,
         let gauges = act(&mut shard, second);
         let mut record = shard.take();
         record.gauges = gauges;
-        totals.absorb(vec![record], At((second + 1) * SECOND), process);
+        let others = (1..shards).map(|_| Record { gauges, ..Record::default() });
+        let records = std::iter::once(record).chain(others).collect();
+        totals.absorb(records, At((second + 1) * SECOND), process);
     }
     totals.close(At(seconds * SECOND + SECOND / 5));
     totals.summary()
