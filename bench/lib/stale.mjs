@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { ROOT } from './cache.mjs';
 
 /** Below `crates/`: what every case measures. */
-const HOT = ['wire', 'measure', 'transport', 'engine'];
+const HOT = ['wire', 'measure', 'transport', 'engine', 'artillery', 'k6'];
 const PATHS = HOT.flatMap((name) => [`crates/${name}/src`, `crates/${name}/Cargo.toml`]);
 
 /** `results`, each with `stale: true` where the hot crates differ from those it was measured with; so is one of a commit nobody knows. */

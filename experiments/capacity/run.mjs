@@ -2,53 +2,58 @@
 //
 //   node experiments/capacity/run.mjs                 every limit once
 //   ONLY=bucket500,pool RUNS=20 TRIAL=20s WIDTH=5% node experiments/capacity/run.mjs
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { SONAGI, finish, serve } from '../../interop/support/process.mjs';
+//   ONLY=bucket500,pool,room AT_ONCE=3 WRITE=1        several searches side by side; the table goes into README.md
+//
+// Every search is written down as soon as it is done; started again, it goes on where it was (FRESH=1: from the beginning).
+import { existsSync } from 'node:fs';
+import { loadavg } from 'node:os';
+import { ROOT } from '../../bench/lib/cache.mjs';
+import { commit, machine } from '../../bench/lib/machine.mjs';
+import { SONAGI } from '../../interop/support/process.mjs';
+import { Kept, fingerprint } from '../lib/kept.mjs';
+import { rewrite } from '../lib/marked.mjs';
+import { found } from './lib/search.mjs';
+import { isHeld, merged, rowOf, table, told } from './lib/table.mjs';
 import { LIMITS } from './limits.mjs';
 
-const { ONLY, RUNS = 1, TRIAL = '20s', WIDTH = '5%', BUDGET = '15m' } = process.env;
-/** A search that takes longer than this hangs (ms). */
-const OVERDUE_MS = 20 * 60_000;
+const README = new URL('README.md', import.meta.url);
+const { ONLY, RUNS = '1', AT_ONCE = '1', TRIAL = '20s', WIDTH = '5%', BUDGET = '15m', WRITE, FRESH } = process.env;
+const { RESULTS = `${ROOT}/.cache/capacity/searches.jsonl` } = process.env;
+/** What the results are of, beside the binary. */
+const PARTS = ['limits.mjs', 'service.mjs', 'lib/search.mjs'].map((part) => new URL(part, import.meta.url));
 
-const names = Object.keys(LIMITS).filter((name) => !ONLY || ONLY.split(',').includes(name));
-console.log('| limit | truth | bracket | width | holds the truth | trials | trial seconds | took |');
-console.log('| --- | --: | --: | --: | --- | --: | --: | --: |');
-let wrong = 0;
-for (const name of names) {
-  for (let run = 0; run < Number(RUNS); run++) {
-    const row = await once(name, LIMITS[name]);
-    wrong += row.isRight ? 0 : 1;
-    console.log(row.text);
-  }
+if (!existsSync(SONAGI)) throw new Error(`there is no ${SONAGI}\nhint: cargo build --release -p sonagi; SONAGI_BIN=target/release/sonagi`);
+const known = Object.keys(LIMITS);
+const names = ONLY ? ONLY.split(',') : known;
+for (const name of names) if (!known.includes(name)) throw new Error(`ONLY names some of ${known}, got ${name}`);
+for (const [name, value] of Object.entries({ RUNS, AT_ONCE })) {
+  if (!(Number.isInteger(Number(value)) && Number(value) > 0)) throw new Error(`${name} is a whole number from 1, got ${value}`);
 }
-process.exitCode = wrong > 0 ? 1 : 0;
 
-async function once(name, { truth, until, vary, from, to, scenarios }) {
-  const folder = mkdtempSync(join(tmpdir(), 'sonagi-capacity-'));
-  const service = await serve(process.execPath, [new URL('service.mjs', import.meta.url).pathname, name], /http:\S+/);
-  try {
-    const script = join(folder, `${name}.yml`);
-    writeFileSync(script, JSON.stringify({ config: { target: service.match[0] }, scenarios }));
-    const range = ['--vary', vary, '--from', from, '--to', to, '--width', WIDTH, '--trial', TRIAL, '--budget', BUDGET];
-    const answer = await finish(SONAGI, ['capacity', script, '--until', until, ...range, '--json', '--quiet', '--runs', join(folder, 'runs')], {
-      timeout: OVERDUE_MS,
+const version = fingerprint([SONAGI, ...PARTS]);
+const kept = new Kept(RESULTS, { isFresh: Boolean(FRESH) });
+const searches = new Map(names.map((name) => [name, []]));
+// The limits in turn, so that a part of it is a part of each.
+const waiting = Array.from({ length: Number(RUNS) }, (_, run) => names.map((name) => ({ name, run }))).flat();
+await Promise.all(Array.from({ length: Number(AT_ONCE) }, work));
+const { cpu, cores, kernel, node } = machine();
+const where = `Sonagi of ${commit()}, ${AT_ONCE} at once; ${cpu}, ${cores} cores, Linux ${kernel}, Node ${node}`;
+const rows = names.map((name) => rowOf(name, LIMITS[name], searches.get(name), { trial: TRIAL, where }));
+console.log(`\n${table(rows).join('\n')}`);
+if (WRITE) rewrite(README, 'searches', (text) => merged(text, rows));
+process.exitCode = names.every((name) => searches.get(name).every((search) => isHeld(LIMITS[name], search))) ? 0 : 1;
+
+/** Takes what waits, until nothing does. */
+async function work() {
+  for (let next = waiting.shift(); next; next = waiting.shift()) {
+    const { name, run } = next;
+    const key = [name, run, TRIAL, WIDTH, BUDGET, AT_ONCE, version].join(' ');
+    const make = async () => ({
+      load: loadavg()[0],
+      ...(await found(name, LIMITS[name], { width: WIDTH, trial: TRIAL, budget: BUDGET }).catch(({ message }) => ({ error: message }))),
     });
-    if (!answer.stdout) throw new Error(`sonagi capacity ended with ${answer.code}: ${answer.stderr}`);
-    return told(name, truth, JSON.parse(answer.stdout));
-  } finally {
-    await service.stop();
-    rmSync(folder, { recursive: true, force: true });
+    const { result, isOld } = await kept.of(key, make);
+    searches.get(name).push(result);
+    console.log(`${told(name, LIMITS[name], result)}${isOld ? ' (made before)' : ''}`);
   }
-}
-
-function told(name, truth, { end, found, trials, used_s }) {
-  const [low, high] = [found.lower?.load, found.upper?.load];
-  const isRight = end === 'bracket' && low <= truth && truth <= high;
-  const width = low && high ? `${(100 * (1 - low / high)).toFixed(1)} %` : '-';
-  const seconds = trials.reduce((sum, trial) => sum + trial.seconds, 0);
-  const holds = isRight ? 'yes' : `no (${end})`;
-  const bracket = `${low ?? '-'}–${high ?? '-'}`;
-  return { isRight, text: `| ${name} | ${truth} | ${bracket} | ${width} | ${holds} | ${trials.length} | ${seconds.toFixed(0)} s | ${used_s.toFixed(0)} s |` };
 }

@@ -163,7 +163,7 @@ pub struct Statuses {
     pub fail_on: FailOnStatus,
 }
 
-/// Virtual users by what became of them: `started = completed + failed + stopped + active`.
+/// Virtual users, or their iterations, by what became of them: `started = completed + failed + stopped + active`.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Users {
     /// Arrivals of the whole plan. Where nobody knows them before its end, as of users that iterate as
@@ -196,8 +196,19 @@ pub struct Users {
     /// The largest population the phases of a closed run ask for; an open run asks for arrivals, not for a population.
     #[serde(default)]
     pub wanted: Option<u64>,
+    /// Whether iterations are counted here: of users that iterate as often as they can, and in scripts whose language
+    /// plans them.
+    #[serde(default)]
+    pub iterations: bool,
     /// Session length of completed users.
     pub session_ms: Quantiles,
+}
+
+impl Users {
+    /// The noun of one of them.
+    pub(crate) fn noun(&self) -> &'static str {
+        if self.iterations { "iteration" } else { "user" }
+    }
 }
 
 /// The ledger's results.

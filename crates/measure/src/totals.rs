@@ -102,6 +102,9 @@ pub struct ScriptFile {
 pub struct Language {
     /// Its name.
     pub name: String,
+    /// Whether it plans iterations of its users, not users.
+    #[serde(default)]
+    pub iterates: bool,
     /// What it must know of the run for that, beside the series (free JSON; nobody else reads it).
     pub facts: serde_json::Value,
 }

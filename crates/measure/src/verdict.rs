@@ -307,20 +307,21 @@ fn where_lost(counts: &Counts) -> Option<String> {
 
 fn judge_users(summary: &Summary, limited: &[Subject], naming: &Naming, verdict: &mut Verdict) {
     let users = &summary.users;
+    let noun = users.noun();
     if let Some(cause) = failed_before(summary, naming) {
         // Whatever else did not hold follows from it.
         verdict.result = Conclusion::Fail;
-        verdict.reasons.insert(0, format!("no user was started: {cause}"));
+        verdict.reasons.insert(0, format!("no {noun} was started: {cause}"));
     } else if users.completed == 0 && !ran_until_stopped(summary) && !summary.interrupted {
         verdict.fail(match users.started {
-            0 => "no user was started".to_owned(),
-            1 if users.failed == 1 => "the only user failed".to_owned(),
-            1 => "the only user did not complete".to_owned(),
-            started => format!("none of {} completed", counted(started, "user")),
+            0 => format!("no {noun} was started"),
+            1 if users.failed == 1 => format!("the only {noun} failed"),
+            1 => format!("the only {noun} did not complete"),
+            started => format!("none of {} completed", counted(started, noun)),
         });
     }
     if users.failed > 0 && !limited.contains(&Subject::FailedUsers) {
-        let failed = format!("{} of {} failed", count(users.failed), counted(users.started, "user"));
+        let failed = format!("{} of {} failed", count(users.failed), counted(users.started, noun));
         verdict.fail(format!("{failed} ({}){}", percent(users.failed, users.started), because(summary)));
     }
     let is_judged = summary.statuses.fail_on != FailOnStatus::All || are_all_errors(summary);
@@ -435,17 +436,18 @@ fn hint_errors(summary: &Summary, verdict: &mut Verdict) {
 }
 
 fn praise(summary: &Summary) -> String {
+    let noun = summary.users.noun();
     match summary.delivery.as_ref().and_then(|delivery| all_arrived(&delivery.counts)) {
         Some(praise) => praise,
         _ => match (summary.users.completed, summary.users.stopped) {
             (0, stopped @ 1..) => {
                 let were = if stopped == 1 { "was" } else { "were" };
                 let failed = count(summary.users.failed);
-                format!("{} {were} stopped in mid-flow, {failed} failed", counted(stopped, "user"))
+                format!("{} {were} stopped in mid-flow, {failed} failed", counted(stopped, noun))
             }
-            (0, 0) if summary.users.started == 0 => "no user was started".to_owned(),
-            (0, 0) => "no user completed".to_owned(),
-            (completed, _) => format!("{} completed", counted(completed, "user")),
+            (0, 0) if summary.users.started == 0 => format!("no {noun} was started"),
+            (0, 0) => format!("no {noun} completed"),
+            (completed, _) => format!("{} completed", counted(completed, noun)),
         },
     }
 }

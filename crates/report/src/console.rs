@@ -135,8 +135,11 @@ fn verdict(page: &mut Page, outcome: &Outcome, run: &Summary) {
 
 fn users(page: &mut Page, run: &Summary) {
     let users = &run.users;
+    let is_of_iterations = users.iterations && users.wanted.is_none();
+    let (label, skipped) =
+        if is_of_iterations { ("iterations", "dropped") } else { ("users", "skipped by maxVusers") };
     if users.planned == 0 && users.started == 0 {
-        return page.entry("users", Tone::Faint, "none planned, none started");
+        return page.entry(label, Tone::Faint, "none planned, none started");
     }
     let mut parts = vec![match users.wanted {
         // A closed run plans its users; they iterate as often as they can.
@@ -145,7 +148,7 @@ fn users(page: &mut Page, run: &Summary) {
         }
         None => format!("{} started of {} planned", count(users.started), count(users.planned)),
     }];
-    for (n, what) in [(users.missed, "missed"), (users.skipped, "skipped by maxVusers")] {
+    for (n, what) in [(users.missed, "missed"), (users.skipped, skipped)] {
         if n > 0 {
             parts.push(format!("{} {what}", count(n)));
         }
@@ -161,7 +164,7 @@ fn users(page: &mut Page, run: &Summary) {
     if users.peak > 0 {
         parts.push(format!("peak {} concurrent", count(users.peak)));
     }
-    page.entry("users", Tone::Faint, &items(&parts));
+    page.entry(label, Tone::Faint, &items(&parts));
     if users.session_ms.count > 0 {
         let session = &users.session_ms;
         page.more(&format!(

@@ -32,7 +32,7 @@ fn judge(folder: &Reader, store: &mut MetricStore, summary: Summary, state: RunS
 
 /// The language of what has no script.
 pub(crate) fn none() -> Language {
-    Language { name: WATCH.to_owned(), facts: serde_json::Value::Null }
+    Language { name: WATCH.to_owned(), ..Language::default() }
 }
 
 /// Whether a folder is a watch's: there was no load in it.

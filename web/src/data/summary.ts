@@ -21,6 +21,8 @@ export interface Summary {
     peak: number;
     /** Of a run with a fixed number of users, how many; what it starts are their iterations. */
     wanted?: number | null;
+    /** Whether iterations are counted here. Older runs do not say. */
+    iterations?: boolean;
     session_ms?: Quantiles;
   };
   delivery?: Delivery | null;

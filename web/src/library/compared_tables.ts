@@ -60,10 +60,10 @@ export function countTable(): Table<Count> {
 
 /** The figures that at least one of the two has. */
 export function counts(a: Part, b: Part): Count[] {
-  const { facts, load, delivery, generator } = text();
+  const { facts, library, load, delivery, generator } = text();
   const rows: [name: string, of: (part: Part) => Figure, format: Count['format']][] = [
     [facts.length, lengthOf, seconds],
-    [facts.users, part => counted(part, 'users.created') ?? counted(part, 'arrivals.started'), count],
+    [library.columns.users, part => counted(part, 'users.created') ?? counted(part, 'arrivals.started'), count],
     [load.requests, part => counted(part, 'http.requests') ?? counted(part, 'http_reqs'), count],
     [load.sent, part => counted(part, 'messages.sent'), count],
     [load.received, part => counted(part, 'messages.received'), count],

@@ -152,12 +152,15 @@ function ofLoad(context: Context): [string, string | null | undefined][] {
 function begun(users: NonNullable<Summary['users']>, isK6: boolean): [string, string][] {
   const t = text().facts;
   const [started, planned] = [count(users.started), count(users.planned)];
-  if (isK6) return [[t.iterations, t.iterationsValue(started, planned)]];
-  if (typeof users.wanted !== 'number') return [[t.users, t.usersValue(started, planned)]];
-  return [
-    [t.users, count(users.wanted)],
-    [t.iterations, started],
-  ];
+  if (typeof users.wanted === 'number') {
+    return [
+      [t.users, count(users.wanted)],
+      [t.iterations, started],
+    ];
+  }
+  // Folders of older versions do not say what they count.
+  if (isK6 || users.iterations) return [[t.iterations, t.iterationsValue(started, planned)]];
+  return [[t.users, t.usersValue(started, planned)]];
 }
 
 function figures({ run }: Context): [string, string | null][] {

@@ -4,6 +4,42 @@ import { type Entry, inKorean } from './sentences';
 import { several } from './sentences_ko_several';
 import { sides } from './sentences_ko_sides';
 
+/** What a verdict counts by their words: as the subject of a sentence, and behind a number. */
+const COUNTED = new Map([
+  [
+    'user',
+    {
+      name: '사용자',
+      subject: '사용자가',
+      unit: '명',
+      counted: '명이',
+      completed: '끝까지 마쳤습니다',
+      complete: '끝까지 마친',
+      incomplete: '끝까지 마치지 못했습니다',
+    },
+  ],
+  [
+    'iteration',
+    {
+      name: '반복',
+      subject: '반복이',
+      unit: '회',
+      counted: '회가',
+      completed: '완료되었습니다',
+      complete: '완료된',
+      incomplete: '완료되지 못했습니다',
+    },
+  ],
+]);
+
+/** A sentence of users or of their iterations, whichever its `noun` is; null of anything else. */
+function ofUsers(write: (holes: Record<string, string>) => string): Entry[1] {
+  return holes => {
+    const words = COUNTED.get(holes.noun.replace(/s$/, ''));
+    return words ? write({ ...holes, ...words }) : null;
+  };
+}
+
 /** A sentence within another; null, and with it the whole, where it is not known. */
 function within(hole: string, write: (inner: string, holes: Record<string, string>) => string): Entry[1] {
   return holes => {
@@ -55,12 +91,17 @@ const REASONS: Entry[] = [
   ['{n} [duplicate|duplicates]', '중복된 사본 {n}개'],
   ['{n} [copy was|copies were] out of order', '사본 {n}개의 순서가 바뀌었습니다'],
   [
-    'no user was started: `before` failed{at}: {code}',
-    ({ at, code }) =>
-      `시작된 사용자가 없습니다. \`before\`가${at.replace(/^ at (.*)$/s, ' $1에서')} 실패했습니다: ${code}`,
+    'no {noun} was started: `before` failed{at}: {code}',
+    ofUsers(
+      ({ subject, at, code }) =>
+        `시작된 ${subject} 없습니다. \`before\`가${at.replace(/^ at (.*)$/s, ' $1에서')} 실패했습니다: ${code}`,
+    ),
   ],
-  ['no user was started: `before` failed: {code}', '시작된 사용자가 없습니다. `before`가 실패했습니다: {code}'],
-  ['no user was started', '시작된 사용자가 없습니다'],
+  [
+    'no {noun} was started: `before` failed: {code}',
+    ofUsers(({ subject, code }) => `시작된 ${subject} 없습니다. \`before\`가 실패했습니다: ${code}`),
+  ],
+  ['no {noun} was started', ofUsers(({ subject }) => `시작된 ${subject} 없습니다`)],
   [
     'the memory limit killed a process of the service',
     '메모리 제한 때문에 서비스의 프로세스 하나가 강제 종료되었습니다',
@@ -77,16 +118,26 @@ const REASONS: Entry[] = [
     '`network` takes two more files and a port for each connection: raise `ulimit -n`, widen the range of local ports, or plan fewer users',
     '`network`는 연결마다 파일 두 개와 포트 하나가 더 필요합니다. `ulimit -n`을 올리거나 로컬 포트 범위를 넓히거나 사용자를 줄이세요',
   ],
-  ['no user completed', '끝까지 마친 사용자가 없습니다'],
-  ['the only user failed', '하나뿐인 사용자가 실패했습니다'],
-  ['the only user did not complete', '하나뿐인 사용자가 끝까지 마치지 못했습니다'],
-  ['none of {n} [user|users] completed', '사용자 {n}명 중 끝까지 마친 사용자가 없습니다'],
+  ['no {noun} completed', ofUsers(({ subject, complete }) => `${complete} ${subject} 없습니다`)],
+  ['the only {noun} failed', ofUsers(({ subject }) => `하나뿐인 ${subject} 실패했습니다`)],
+  ['the only {noun} did not complete', ofUsers(({ subject, incomplete }) => `하나뿐인 ${subject} ${incomplete}`)],
   [
-    '{n} of {all} [user|users] failed ({share}); most frequent error: {error} ({times})',
-    ({ n, all, share, error, times }) =>
-      `사용자 ${all}명 중 ${n}명이 실패했습니다(${share}). 가장 잦은 오류: ${error.replace(' in ', ', ')} (${times}회)`,
+    'none of {n} {noun} completed',
+    ofUsers(({ name, unit, subject, complete, n }) => `${name} ${n}${unit} 중 ${complete} ${subject} 없습니다`),
   ],
-  ['{n} of {all} [user|users] failed ({share})', '사용자 {all}명 중 {n}명이 실패했습니다({share})'],
+  [
+    '{n} of {all} {noun} failed ({share}); most frequent error: {error} ({times})',
+    ofUsers(
+      ({ name, unit, counted, n, all, share, error, times }) =>
+        `${name} ${all}${unit} 중 ${n}${counted} 실패했습니다(${share}). 가장 잦은 오류: ${error.replace(' in ', ', ')} (${times}회)`,
+    ),
+  ],
+  [
+    '{n} of {all} {noun} failed ({share})',
+    ofUsers(
+      ({ name, unit, counted, n, all, share }) => `${name} ${all}${unit} 중 ${n}${counted} 실패했습니다(${share})`,
+    ),
+  ],
   ['the only HTTP answer was an error status ({codes})', '하나뿐인 HTTP 응답이 오류 상태였습니다({codes})'],
   [
     'every one of {all} HTTP answers was an error status ({codes})',
@@ -99,10 +150,13 @@ const REASONS: Entry[] = [
   ['all {n} expected deliveries received', '받아야 할 사본 {n}개가 모두 도착했습니다'],
   ['the only expected delivery received', '하나뿐인 받아야 할 사본이 도착했습니다'],
   [
-    '{n} [user was|users were] stopped in mid-flow, {failed} failed',
-    '진행 중이던 사용자 {n}명이 중지되었고 {failed}명이 실패했습니다',
+    '{n} {noun} [was|were] stopped in mid-flow, {failed} failed',
+    ofUsers(
+      ({ name, counted, n, failed }) =>
+        `진행 중이던 ${name} ${n}${counted} 중지되었고 ${failed}${counted} 실패했습니다`,
+    ),
   ],
-  ['{n} [user|users] completed', '사용자 {n}명이 끝까지 마쳤습니다'],
+  ['{n} {noun} completed', ofUsers(({ name, counted, completed, n }) => `${name} ${n}${counted} ${completed}`)],
   ['the service ended during the run: {how}', '실행 중에 서비스가 종료되었습니다: {how}'],
   ['setup() took longer than setupTimeout', 'setup()이 setupTimeout보다 오래 걸렸습니다'],
   ['teardown() took longer than teardownTimeout', 'teardown()이 teardownTimeout보다 오래 걸렸습니다'],

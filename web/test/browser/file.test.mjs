@@ -43,7 +43,7 @@ for (const [name, words] of Object.entries({
     'STILL RUNNING',
     'was under way when this report was written',
     '0:03 of ',
-    'So far: none of 120 users completed',
+    'So far: none of 360 iterations completed',
     // Users who iterate as often as they can.
     'Iterations\n360',
   ],

@@ -133,6 +133,12 @@ test('sentences are said in Korean with what belongs to them', () => {
       '시작된 사용자가 없습니다. `before`가 GET /에서 실패했습니다: timeout',
     ],
     ['no user was started: `before` failed: timeout', '시작된 사용자가 없습니다. `before`가 실패했습니다: timeout'],
+    ['1,730 users completed', '사용자 1,730명이 끝까지 마쳤습니다'],
+    ['1 iteration completed', '반복 1회가 완료되었습니다'],
+    ['none of 3 iterations completed', '반복 3회 중 완료된 반복이 없습니다'],
+    ['no iteration was started', '시작된 반복이 없습니다'],
+    ['3 iterations were stopped in mid-flow, 0 failed', '진행 중이던 반복 3회가 중지되었고 0회가 실패했습니다'],
+    ['3 of 5 dogs failed (60.0 %)', null],
     ['closed 1006: something new', null],
     [
       'connect_refused: is the target running and listening on this address and port?',

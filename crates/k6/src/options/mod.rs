@@ -21,6 +21,7 @@ pub(crate) mod tls;
 pub use environment::environment;
 pub use flags::{FLAGS, Flag, Takes, flags_to_tier};
 pub use network::{Hostnames, Hosts, LocalIps, Net, Override};
+pub(crate) use problem::meant;
 pub use problem::{Problem, Problems};
 pub use scenario::{Executor, Scenario, Stage};
 pub use table::{OF_SEVERAL_RUNS, REPEATED};

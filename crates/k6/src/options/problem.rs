@@ -92,7 +92,7 @@ pub(super) fn short(value: &Value) -> String {
 }
 
 /// Which of `known` was probably meant.
-pub(super) fn meant<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn meant<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let close = |candidate: &&str| {
         strsim::damerau_levenshtein(&name.to_lowercase(), &candidate.to_lowercase()) <= 1 + name.len() / 6
     };

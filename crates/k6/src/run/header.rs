@@ -41,7 +41,7 @@ pub(super) fn header(test: &Test, tracked: bool) -> Header {
         objective_ms: test.store.objective_ms(),
         language: Some(recorded::language(
             options,
-            super::judged(&test.asked, options),
+            super::thresholds::judged(&test.asked, options),
             &test.common.registry,
             (test.asked.full_summary, test.has("handleSummary")),
         )),

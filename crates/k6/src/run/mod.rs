@@ -18,6 +18,7 @@ mod periodic;
 mod simulation;
 #[cfg(test)]
 mod tests;
+mod thresholds;
 mod traffic;
 mod vu_pool;
 
@@ -36,8 +37,8 @@ use tokio::time::Instant;
 
 use crate::bundle::Bundle;
 use crate::executor::{Abort, Plan, Reason};
-use crate::metrics::{self, AbortRule, Detail, MetricStore, Registry, Sampler, SystemTags, Unfit};
-use crate::options::{MetricThresholds, Options, Tiers, consolidate};
+use crate::metrics::{self, Detail, MetricStore, Registry, Sampler, SystemTags};
+use crate::options::{Options, Tiers, consolidate};
 use crate::output::Wanted;
 use crate::runtime::{Task, Thrown};
 use crate::secrets::Secrets;
@@ -190,7 +191,7 @@ fn read(asked: Asked, abort: &Arc<Abort>, on: &mut dyn FnMut(RunEvent<'_>)) -> R
         return Err(Ended::early(Exit::Other, why));
     }
     callable(&options, &functions)?;
-    let store = limited(&asked, &options, &registry)?;
+    let store = thresholds::limited(&asked, &options, &registry)?;
     let watcher = (asked.watch.0)(&options.sonagi.watch);
     let watcher = watcher.map_err(|why| Ended::problems(&format!("sonagi.watch: {why}")))?;
     let mistakes: Vec<String> = options.sonagi.launch.as_ref().map(asked.launch).unwrap_or_default();
@@ -275,39 +276,6 @@ fn callable(options: &Options, functions: &[String]) -> Result<(), Ended> {
         })
         .collect();
     if missing.is_empty() { Ok(()) } else { Err(Ended::problems(&missing.join("\n"))) }
-}
-
-/// The store with the options' thresholds.
-fn limited(asked: &Asked, options: &Options, registry: &Arc<Registry>) -> Result<MetricStore, Ended> {
-    let mut store = MetricStore::new(Arc::clone(registry));
-    let mut problems = Vec::new();
-    for of in judged(asked, options) {
-        watched::enter(registry, &of.metric);
-        problems.extend(store.watch(&of.metric).err());
-        for limit in &of.thresholds {
-            let abort = AbortRule { on_fail: limit.abort_on_fail, delay: limit.delay_abort_eval };
-            let added = store.limit(&of.metric, &limit.source, abort);
-            problems.extend(added.err());
-        }
-    }
-    problems.dedup();
-    let told: Vec<String> = problems.iter().map(unfit).collect();
-    if told.is_empty() { Ok(store) } else { Err(Ended::problems(&told.join("\n"))) }
-}
-
-/// The thresholds that are judged.
-fn judged<'o>(asked: &Asked, options: &'o Options) -> &'o [MetricThresholds] {
-    if asked.no_thresholds { &[] } else { &options.thresholds }
-}
-
-/// Why there is no such threshold, and where a metric is to be made.
-fn unfit(why: &Unfit) -> String {
-    match why {
-        Unfit::Metric { .. } => {
-            format!("{why}\nhint: a metric of the script's own must be made in its init code")
-        }
-        Unfit::Expression(_) => why.to_string(),
-    }
 }
 
 impl Common {

@@ -148,9 +148,9 @@ fn the_verdict_of_a_tests_record_is_what_its_exit_code_says() {
     let nobody_ends = "export const options = { vus: 1, duration: '1s', gracefulStop: '0s' };
          export default () => sleep(60);";
     let table = [
-        (Exit::Passed, "1 user completed", "export default () => {};"),
-        (Exit::Passed, "1 user completed", "export default () => { throw new Error('it ends this iteration alone'); };"),
-        (Exit::Passed, "1 user was stopped in mid-flow, 0 failed", nobody_ends),
+        (Exit::Passed, "1 iteration completed", "export default () => {};"),
+        (Exit::Passed, "1 iteration completed", "export default () => { throw new Error('it ends this iteration alone'); };"),
+        (Exit::Passed, "1 iteration was stopped in mid-flow, 0 failed", nobody_ends),
         (
             Exit::ThresholdsCrossed,
             "the threshold `iterations: count>1` failed: count = 1",

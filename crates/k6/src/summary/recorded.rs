@@ -61,7 +61,7 @@ pub(crate) fn language(
         is_handled,
     };
     // Texts and flags: nothing JSON could refuse.
-    Language { name: NAME.to_owned(), facts: serde_json::to_value(asked).unwrap_or_default() }
+    Language { name: NAME.to_owned(), iterates: true, facts: serde_json::to_value(asked).unwrap_or_default() }
 }
 
 /// The detail of [`ENDED`].

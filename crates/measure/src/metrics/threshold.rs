@@ -197,7 +197,7 @@ impl Expression {
 }
 
 impl Aggregation {
-    /// Reads a method's name alone, as `summaryTrendStats` has them.
+    /// Reads a method's name alone, without operator and limit.
     pub fn named(text: &str) -> Option<Aggregation> {
         aggregation(text, text).ok()
     }

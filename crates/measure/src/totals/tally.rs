@@ -206,6 +206,8 @@ impl Tally {
             peak: self.users_peak,
             connected_peak: self.connections_peak,
             wanted: self.header.population,
+            iterations: self.header.population.is_some()
+                || self.header.language.as_ref().is_some_and(|language| language.iterates),
             session_ms: self.sum.sessions.quantiles(),
         }
     }

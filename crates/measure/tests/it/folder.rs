@@ -307,7 +307,11 @@ fn a_series_first_sample_is_the_earliest_even_if_its_thread_hands_over_later() {
 #[test]
 fn a_run_that_its_language_judges_reads_with_that_judgement() {
     let folder = tempfile::tempdir().unwrap();
-    let language = Language { name: "own".to_owned(), facts: json!({ "password": "of a metric's name" }) };
+    let language = Language {
+        name: "own".to_owned(),
+        facts: json!({ "password": "of a metric's name" }),
+        ..Language::default()
+    };
     let header = Header { language: Some(language), ..header() };
     let cut_off = record(folder.path(), &header, 3, false);
     assert_eq!(cut_off.verdict.result, Conclusion::Pass, "users that fail, fail a run by its rules alone");

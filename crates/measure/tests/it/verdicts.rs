@@ -8,7 +8,7 @@ use sonagi_measure::outcome::{Failure, OperationId, Outcome};
 use sonagi_measure::recorder::{Counter, Gauges, Record, Recorder};
 use sonagi_measure::summary::{Cause, Conclusion, Health, Service, Summary};
 use sonagi_measure::thresholds::Threshold;
-use sonagi_measure::totals::{Header, ProcessGauges, Totals};
+use sonagi_measure::totals::{Header, Language, ProcessGauges, Totals};
 
 pub(crate) const SECOND: i64 = 1_000_000_000;
 
@@ -219,6 +219,17 @@ fn a_target_that_refuses_everybody_has_no_response_time_to_praise() {
     let kind = &summary.kinds[0];
     assert_eq!((kind.count, kind.failed, kind.response_ms.count), (3, 3, 0));
     assert_eq!((summary.operations.len(), summary.names()["kinds.http.response_ms.count"]), (1, 0.0));
+}
+
+#[test]
+fn iterations_are_counted_as_such() {
+    let completed = |header| run_with(header, 3, |_, _| Gauges::default());
+    check(&completed(header()), Conclusion::Pass, &["3 users completed"]);
+    let closed = Header { population: Some(3), ..header() };
+    check(&completed(closed), Conclusion::Pass, &["3 iterations completed"]);
+    let planned = Language { iterates: true, ..Language::default() };
+    let scripted = Header { language: Some(planned), ..header() };
+    check(&completed(scripted), Conclusion::Pass, &["3 iterations completed"]);
 }
 
 #[test]

@@ -169,6 +169,19 @@ fn a_run_whose_generator_fell_behind_is_invalid() {
 }
 
 #[test]
+fn iterations_are_told_as_such() {
+    let none = Users { iterations: true, ..Users::default() };
+    let some = Users { planned: 7, started: 5, skipped: 2, completed: 5, ..none.clone() };
+    for (users, line) in [
+        (none, "\niterations  none planned, none started\n"),
+        (some, "\niterations  5 started of 7 planned · 2 dropped · 5 completed · 0 failed\n"),
+    ] {
+        let shown = shown(&Summary { users, ..fixture::minimal() });
+        assert!(shown.contains(line), "{shown}");
+    }
+}
+
+#[test]
 fn where_nothing_was_owed_the_reason_stands_instead_of_a_share_of_nothing() {
     let mut run = fixture::fan_out();
     let delivery = run.delivery.as_mut().unwrap();

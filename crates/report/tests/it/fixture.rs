@@ -315,6 +315,7 @@ fn users() -> Users {
         peak: 101,
         connected_peak: 100,
         wanted: Some(104),
+        iterations: true,
         session_ms: quantiles(96, 20_000.0),
     }
 }

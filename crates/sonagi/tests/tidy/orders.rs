@@ -44,6 +44,7 @@ pub(crate) const ORDERS: &[(&str, &[&str])] = &[
             "metrics",
             "watched",
             "recorder",
+            "overrun",
             "thresholds",
             "plugins",
             "summary",
