@@ -26,7 +26,6 @@ use serde_json::{Map, Value};
 use sonagi_engine::{Collect, RunEvent, Watcher};
 use sonagi_measure::ledger::Rules;
 use sonagi_measure::totals::{Follow, Header};
-use sonagi_measure::watched;
 use std::fmt;
 use std::io::Write;
 use std::net::SocketAddr;
