@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { ROOT } from './cache.mjs';
 
-/** Below `crates/`: what every case measures. */
+/** Below `crates/`: what cases measure, YAML and k6 scripts alike. */
 const HOT = ['wire', 'measure', 'transport', 'engine', 'artillery', 'k6'];
 const PATHS = HOT.flatMap((name) => [`crates/${name}/src`, `crates/${name}/Cargo.toml`]);
 

@@ -26,7 +26,7 @@ const ROLES = ['role', ...Array(LISTENERS).fill('listens'), ...Array(TALKERS * 2
 const KILL_FROM_MS = 4_000;
 const KILL_WITHIN_MS = 2_000;
 /** A round that could not have shown anything for some transport is made up for by another, at most so many times. */
-const ROUNDS_BESIDE = 3;
+const EXTRA_ROUNDS = 3;
 /** A run that takes longer hangs (ms). */
 const OVERDUE_MS = 90_000;
 
@@ -56,7 +56,7 @@ async function all(kind) {
   const stack = await starting;
   try {
     const runs = [];
-    for (let round = 0; round < rounds + ROUNDS_BESIDE && !areEnough(runs); round += 1) {
+    for (let round = 0; round < rounds + EXTRA_ROUNDS && !areEnough(runs); round += 1) {
       for (const run of await once(stack, kind, round)) {
         runs.push(run);
         console.log(line(kind, run));

@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn time_beyond_an_interval_moves_to_those_behind_it() {
+    fn time_beyond_an_interval_moves_to_the_next_ones() {
         let seconds = shifted([told(1_483, 0), told(1_606, 0), told(1, 0), told(806, 15)]);
         assert_eq!(seconds, [told(1_000, 0), told(1_000, 0), told(1_000, 0), told(896, 15)]);
     }
