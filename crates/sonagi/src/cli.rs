@@ -11,6 +11,7 @@ use std::ffi::OsString;
 pub(crate) fn command() -> Command {
     Command::new("sonagi")
         .version(env!("CARGO_PKG_VERSION"))
+        .long_version(concat!(env!("CARGO_PKG_VERSION"), env!("SONAGI_COMMIT")))
         .about("Load-tests real-time services and says whether every message arrived")
         .after_help(format!("{}\n{}", exit::help(), environment::help()))
         .subcommand_required(true)
