@@ -22,6 +22,8 @@ const CHUNK: usize = 16 << 10;
 const SHORTEST: usize = 256;
 /// Bytes under way of one connection: enough for the bandwidth, within these.
 const WINDOW: (f64, f64) = (262_144.0, 4_194_304.0);
+/// The bandwidth, bits a second, that one without a limit is meant to reach on a connection.
+const UNLIMITED: f64 = 1e9;
 /// What a bucket makes up for: a timer that rings late must cost no bandwidth.
 const CATCH_UP_NS: i64 = 5_000_000;
 
@@ -54,7 +56,8 @@ impl Line {
     pub(super) fn new(network: &Network, clock: &Rc<Clock>) -> Line {
         let delay = network.latency / 2;
         // Twice what is under way at full bandwidth.
-        let under_way = network.bandwidth.map_or(0.0, |bits| bits as f64 / 8.0 * delay.as_secs_f64() * 2.0);
+        let bits = network.bandwidth.map_or(UNLIMITED, |bits| bits as f64);
+        let under_way = bits / 8.0 * delay.as_secs_f64() * 2.0;
         Line {
             clock: Rc::clone(clock),
             delay_ns: delay.as_nanos() as i64,
@@ -220,6 +223,20 @@ mod tests {
                 assert_eq!(bytes, 500_000);
                 assert!((0.95..1.01).contains(&seconds), "a megabyte at a megabyte a second: {seconds}");
             }
+        });
+    }
+
+    #[test]
+    fn without_a_bandwidth_a_delay_alone_slows_no_connection_down() {
+        let network = Network { latency: Duration::from_millis(100), ..Network::default() };
+        simulated(network, async |line| {
+            let began = Instant::now();
+            let ((mut near, from), (to, mut far)) = (duplex(1 << 16), duplex(1 << 16));
+            tokio::task::spawn_local(async move { line.carry(from, to).await });
+            tokio::task::spawn_local(async move { near.write_all(&vec![7; 3_000_000]).await });
+            let mut all = Vec::new();
+            far.read_to_end(&mut all).await.unwrap();
+            assert_eq!((all.len(), began.elapsed().as_millis()), (3_000_000, 50), "half the round trip");
         });
     }
 
