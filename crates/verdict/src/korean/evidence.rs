@@ -52,6 +52,10 @@ pub(super) const ENTRIES: &[Entry] = &[
     ("{} at {} s", "{1}({2}초)"),
     ("its first thread used {} of a core", "첫 스레드가 코어의 {1} 사용"),
     ("its machine was {} busy", "장비 사용률 {1}"),
+    (
+        "its machine was {} busy, but the target was not short of cores",
+        "장비 사용률 {1}, 대상에 코어가 모자라지는 않음",
+    ),
     ("{} of {} open, full from {} s on", "{2}개 중 {1}개 열림, {3}초부터 가득 참"),
     ("{} of a core ({} before), full from {} s on", "코어의 {1}(이전 {2}), {3}초부터 가득 참"),
     ("{} of a core, full from {} s on", "코어의 {1}, {2}초부터 가득 참"),
@@ -210,7 +214,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     ("the time of garbage collection", "가비지 컬렉션 시간은"),
     ("the delay of the event loop", "이벤트 루프 지연은"),
     ("TCP of the machine", "장비의 TCP는"),
-    ("the database's sessions, or cores,", "데이터베이스 세션이나 코어는"),
+    ("the database's sessions or cores", "데이터베이스 세션이나 코어는"),
     ("the target's send queue", "대상의 송신 큐는"),
     ("the time of the database's statements", "데이터베이스 SQL 시간은"),
     (

@@ -25,8 +25,10 @@ pub(super) const ENTRIES: &[Entry] = &[
          sysctl net.core.somaxconn도 올리세요",
     ),
     (
-        "find what keeps it from accepting: a blocked event loop accepts nobody",
-        "무엇이 연결을 받지 못하게 하는지 찾으세요. 막힌 이벤트 루프는 아무도 받아들이지 못합니다",
+        "find what keeps it from accepting: a blocked event loop accepts nobody, nor does a server whose threads are \
+         all taken (Tomcat: server.tomcat.threads.max)",
+        "무엇이 연결을 받지 못하게 하는지 찾으세요. 막힌 이벤트 루프도, 스레드가 모두 쓰이고 있는 서버(Tomcat: \
+         server.tomcat.threads.max)도 아무도 받아들이지 못합니다",
     ),
     (
         "let clients come more slowly (a ramp, jitter before reconnecting)",

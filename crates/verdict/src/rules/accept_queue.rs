@@ -47,7 +47,8 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
                 [3, 3, 3, 3, 2, 3, 3],
             ),
             remedy(
-                "find what keeps it from accepting: a blocked event loop accepts nobody",
+                "find what keeps it from accepting: a blocked event loop accepts nobody, nor does a server whose \
+                 threads are all taken (Tomcat: server.tomcat.threads.max)",
                 [3, 1, 3, 3, 3, 3, 2],
             ),
             remedy(

@@ -32,15 +32,24 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
             percent(host)
         ));
     }
+    let mut found = vec![evidence(
+        "target.cpu.main_thread",
+        format!("its first thread used {} of a core", percent(main)),
+    )];
+    // On the JVM the first thread does nothing: what the others do is what counts.
+    if let Some(others) = case.level("target.cpu.other_threads") {
+        found.push(evidence("target.cpu.other_threads", format!("its other threads used {others:.2} cores")));
+    }
+    let busy = format!("its machine was {} busy", percent(host));
+    let is_busy = host >= IDLE_MACHINE;
+    let text = if is_busy { format!("{busy}, but the target was not short of cores") } else { busy };
+    found.push(evidence("host.cpu", text));
     Ruling::Fires(Finding {
         id: "dependency",
         title: "The target was slow while it was idle: it waited for something else.".to_owned(),
         confidence: Confidence::Possible,
         onset_s: case.story.onset(),
-        evidence: vec![
-            evidence("target.cpu.main_thread", format!("its first thread used {} of a core", percent(main))),
-            evidence("host.cpu", format!("its machine was {} busy", percent(host))),
-        ],
+        evidence: found,
         remedies: vec![
             remedy(
                 "watch what it depends on as well: --watch postgres://…, --watch redis://…, --watch http://…/metrics",

@@ -16,7 +16,7 @@ const LATCHES: f64 = 0.25;
 
 pub(super) fn judge(case: &Case<'_>) -> Ruling {
     let (Some(peak), Some(cores)) = (case.peak("postgres.active"), case.peak("host.cores")) else {
-        return unmeasured("the database's sessions, or cores,");
+        return unmeasured("the database's sessions or cores");
     };
     // Those that wait for a lock do not compete.
     let blocked = case.timeline.level("postgres.blocked");

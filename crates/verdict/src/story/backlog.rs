@@ -10,6 +10,8 @@ use std::ops::Range;
 
 /// What piles up is told from so many on.
 const PILE: f64 = 5.0;
+/// A pile that is worked off sooner (s) is what is on its way, and nobody waits for it.
+const SHALLOW_S: f64 = 0.1;
 /// Copies have piled up since they were last fewer than this share of the most.
 const LITTLE: f64 = 0.05;
 /// The seconds at the end of a run whose rate is told.
@@ -42,7 +44,11 @@ fn copies(timeline: &Timeline, summary: &Summary) -> Option<Symptom> {
     }
     let most = format!("capacity about {} copies/s, exceeded from second {onset_s}", about(capacity));
     if !is_cut {
-        let depth = about(awaited(timeline, peak, peak_s) / capacity);
+        let depth = awaited(timeline, peak, peak_s) / capacity;
+        if depth < SHALLOW_S {
+            return None;
+        }
+        let depth = about(depth);
         let text = format!("copies piled up to {}, about {depth} s of backlog; {most}", whole(peak));
         return Some(Symptom::new(SymptomKind::Backlog, onset_s, text));
     }

@@ -110,6 +110,9 @@ fn a_full_machine_is_no_cause_for_a_target_that_hardly_wants_a_core() {
     };
     assert_eq!(wants(0.2).cause(), Some("neighbour"));
     assert_eq!(wants(0.02).cause(), Some("dependency"));
+    let told = wants(0.02).diagnosis().findings.remove(0).evidence;
+    let busy = "its machine was 99 % busy, but the target was not short of cores";
+    assert!(told.iter().any(|evidence| evidence.text == busy), "{told:?}");
     // Where the kernel says how long its threads wait for a core, that decides.
     assert_eq!(wants(0.2).gauge("target.cpu.waiting", |_| 0.05).cause(), Some("dependency"));
     assert_eq!(wants(0.02).gauge("target.cpu.waiting", |_| 0.5).cause(), Some("neighbour"));

@@ -117,6 +117,20 @@ fn copies_of_receivers_who_have_left_are_no_part_of_a_backlogs_depth() {
 }
 
 #[test]
+fn copies_that_are_on_their_way_are_no_backlog() {
+    let piled = |most: f64| {
+        Made::of(20)
+            .count("delivery.owed", |_| 640.0)
+            .count("delivery.delivered", |_| 640.0)
+            .gauge("delivery.outstanding", move |second| most * f64::from(second.min(10)) / 10.0)
+            .diagnosis()
+            .story
+    };
+    assert!(!piled(24.0).has(SymptomKind::Backlog), "less than a tenth of a second of 640 a second");
+    assert!(piled(240.0).has(SymptomKind::Backlog));
+}
+
+#[test]
 fn a_backlog_that_was_worked_off_is_told_with_its_depth() {
     let counts = Counts { owed: 1_060_000, late: 500_000, ..Counts::default() };
     let story = backlog().delivery(counts).diagnosis().story;
