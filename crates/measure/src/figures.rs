@@ -19,7 +19,7 @@ pub fn counted(n: u64, noun: &str) -> String {
     let plural = match (n, noun) {
         (1, _) => noun.to_string(),
         (_, "copy") => "copies".to_string(),
-        (_, "class") => "classes".to_string(),
+        (_, noun) if noun.ends_with('s') => format!("{noun}es"),
         _ => format!("{noun}s"),
     };
     format!("{} {plural}", count(n))
@@ -77,6 +77,7 @@ mod tests {
         assert_eq!(counted(1, "user"), "1 user");
         assert_eq!(counted(0, "user"), "0 users");
         assert_eq!(counted(2_000, "copy"), "2,000 copies");
+        assert_eq!(counted(2, "process"), "2 processes");
     }
 
     #[test]

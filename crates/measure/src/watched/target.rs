@@ -74,6 +74,12 @@ pub(crate) const PROCESSES: &[Row] = &[
         "살펴보기 시작한 뒤 새로 시작된 대상 프로세스 수입니다.",
     ),
     count("target.ended", Events, "Processes of the target that ended.", "끝난 대상 프로세스 수입니다."),
+    count(
+        "target.ended.workers",
+        Events,
+        "Those of them that left others like them behind: the same program with the same parent.",
+        "그중 같은 부모를 둔 같은 프로그램의 다른 프로세스가 남아 있는 수입니다.",
+    ),
 ];
 
 pub(crate) const LIMITS: &[Row] = &[

@@ -24,6 +24,10 @@ pub(super) const ENTRIES: &[Entry] = &[
         "Sessions of the database wait for each other's locks.",
         "데이터베이스 세션들이 서로의 잠금을 기다립니다.",
     ),
+    (
+        "Some of the target's workers ended, and others like them lived on.",
+        "대상의 작업 프로세스 몇 개가 끝났고, 같은 다른 프로세스는 살아 있습니다.",
+    ),
     ("The target's process ended and was started again.", "대상 프로세스가 끝났다가 다시 시작되었습니다."),
     (
         "The target died {} s into the run: nothing was answered after.",

@@ -31,11 +31,16 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
             .take(3)
             .map(|(at, text)| evidence("events", format!("{text} at {at} s"))),
     );
+    found.extend(seen.map(|symptom| evidence("connections.closed", symptom.text.clone())));
+    // A database ends a process with each connection that nobody needs any more.
+    if seen.is_none() && case.total("target.ended.workers").is_some_and(|workers| workers >= ended) {
+        let title = "Some of the target's workers ended, and others like them lived on.".to_owned();
+        return fires(title, Confidence::Possible, onset_s, found);
+    }
     let title = match began {
         Some(began) if began > 0.0 => "The target's process ended and was started again.".to_owned(),
         _ => format!("The target died {onset_s} s into the run: nothing was answered after."),
     };
-    found.extend(seen.map(|symptom| evidence("connections.closed", symptom.text.clone())));
     fires(title, Confidence::Certain, onset_s, found)
 }
 

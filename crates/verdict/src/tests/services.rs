@@ -296,6 +296,26 @@ fn a_loop_that_node_says_is_busy_is_full_and_its_holder_named() {
 }
 
 #[test]
+fn workers_that_end_while_others_like_them_live_are_hardly_a_death() {
+    let ended = |workers: u32| {
+        slow()
+            .gauge("target.processes", |_| 9.0)
+            .count("target.ended", |second| f64::from(3 * u8::from(second == 9)))
+            .count("target.started", |second| f64::from(u8::from(second == 9)))
+            .count("target.ended.workers", move |second| f64::from(workers * u32::from(second == 9)))
+            .diagnosis()
+    };
+    let death = |diagnosis: &Diagnosis| {
+        let found = diagnosis.findings.iter().find(|finding| finding.id == "death").unwrap();
+        (found.confidence, found.title.clone())
+    };
+    let possible = "Some of the target's workers ended, and others like them lived on.".to_owned();
+    assert_eq!(death(&ended(3)), (Confidence::Possible, possible));
+    let certain = "The target's process ended and was started again.".to_owned();
+    assert_eq!(death(&ended(2)), (Confidence::Certain, certain));
+}
+
+#[test]
 fn the_end_of_a_process_is_not_told_by_what_a_database_said() {
     let made = slow()
         .count("target.ended", |second| f64::from(u8::from(second == 9)))

@@ -28,6 +28,9 @@ struct Process {
     name: String,
     /// In ticks since the machine began: tells it from another one that got its number.
     began: u64,
+    parent: i32,
+    /// Whether this is the first look at it.
+    is_new: bool,
     threads: HashMap<i32, Thread>,
     files_limit: Option<u64>,
     slow_at: Instant,
@@ -69,12 +72,13 @@ impl Processes {
     /// Looks at these processes; those known before and not among them any more are told to have ended.
     pub(super) fn look(&mut self, machine: &mut dyn Machine, pids: &[i32], readings: &mut Readings<'_>) {
         let mut sum = Sum::default();
-        let mut alive = HashMap::new();
+        let mut alive: HashMap<i32, Process> = HashMap::new();
         for &pid in pids {
             let Ok(stat) = stat(machine, pid) else { continue };
             let before = self.known.remove(&pid).filter(|process| process.began == stat.starttime);
             let is_new = before.is_none();
             let mut process = before.unwrap_or_else(|| Process::new(&stat));
+            (process.parent, process.is_new) = (stat.ppid, is_new);
             if is_new && self.has_looked {
                 readings.happened(format_args!("process {pid} ({}) began", process.name));
                 readings.increase("target.started", &[], 1.0);
@@ -85,6 +89,9 @@ impl Processes {
         for (pid, process) in std::mem::replace(&mut self.known, alive) {
             readings.happened(format_args!("process {pid} ({}) ended", process.name));
             readings.increase("target.ended", &[], 1.0);
+            if self.known.values().any(|other| process.is_one_of_several_with(other)) {
+                readings.increase("target.ended.workers", &[], 1.0);
+            }
         }
         self.has_looked |= !self.known.is_empty();
         if self.has_looked {
@@ -98,8 +105,21 @@ impl Processes {
 
 impl Process {
     fn new(stat: &Stat) -> Process {
-        let (name, began) = (stat.comm.clone(), stat.starttime);
-        Process { name, began, threads: HashMap::new(), files_limit: None, slow_at: Instant::now() }
+        Process {
+            name: stat.comm.clone(),
+            began: stat.starttime,
+            parent: stat.ppid,
+            is_new: true,
+            threads: HashMap::new(),
+            files_limit: None,
+            slow_at: Instant::now(),
+        }
+    }
+
+    /// Whether both are workers of one parent: the same program, and the other one was there before. A new one may be the
+    /// one that replaces it.
+    fn is_one_of_several_with(&self, other: &Process) -> bool {
+        !other.is_new && other.parent == self.parent && other.name == self.name
     }
 
     fn look(&mut self, machine: &mut dyn Machine, stat: &Stat, sum: &mut Sum, readings: &mut Readings<'_>) {

@@ -24,6 +24,14 @@ for line in sys.stdin:
         threading.Thread(target=lambda: [hash(str(n)) for n in iter(int, 1)], daemon=True, name='burner').start()
     if word == 'accept':
         accepted.append(listener.accept())
+    if word == 'fork':
+        second = os.fork()
+        if second == 0:
+            time.sleep(60)
+            os._exit(0)
+    if word == 'lose':
+        os.kill(second, 9)
+        os.waitpid(second, 0)
     if word == 'end':
         os.kill(child, 9)
         os.waitpid(child, 0)
@@ -94,6 +102,21 @@ fn a_service_is_found_by_its_port_with_its_children() {
     service.say("end");
     watching.until("it ended", |seen| seen.get("target.processes") == Some(0.0));
     assert_eq!(watching.seen.get("target.ended"), Some(2.0));
+}
+
+#[test]
+fn a_worker_that_ends_beside_another_one_is_told_apart_from_a_death() {
+    let mut service = Service::start();
+    let mut watching = Watching::start(probe(&format!("port:{}", service.port)).unwrap());
+    watching.until("two processes", |seen| seen.get("target.processes") == Some(2.0));
+    service.say("fork");
+    watching.until("three processes", |seen| seen.get("target.processes") == Some(3.0));
+    service.say("lose");
+    watching.until("one ended", |seen| seen.get("target.ended") == Some(1.0));
+    assert_eq!(watching.seen.get("target.ended.workers"), Some(1.0));
+    service.say("end");
+    watching.until("all ended", |seen| seen.get("target.ended") == Some(3.0));
+    assert_eq!(watching.seen.get("target.ended.workers"), Some(1.0), "no other one was left");
 }
 
 #[test]
