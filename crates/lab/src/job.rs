@@ -1,7 +1,7 @@
 //! What a keeper is told, and what it tells: lines of JSON through its standard input and output.
 
 use crate::cgroup::Group;
-use crate::settings::Limits;
+use crate::settings::{Limits, Restart};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,8 +14,11 @@ pub const STARTER: &str = "--start-service";
 /// What a keeper does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Job {
-    /// The service's program and arguments; the first word `/proc/self/exe` is this binary.
+    /// The service's program and arguments, or those of the command that restarts it; the first word
+    /// `/proc/self/exe` is this binary.
     pub command: Vec<String>,
+    /// What else is done around the restart of a service that runs already; None: the command is the service.
+    pub restart: Option<Restart>,
     /// Its working directory; None: this process's.
     pub folder: Option<PathBuf>,
     /// Environment variables over those of this process.
@@ -59,6 +62,8 @@ pub(crate) enum Request {
     Log(PathBuf),
     /// Tell no lines any more.
     NoLines,
+    /// Ask a restarted service for the setting that was made.
+    ReadBack,
     /// End the service.
     End,
     /// End everything, without grace.
@@ -79,7 +84,14 @@ pub(crate) enum Event {
     Line(Stream, String),
     /// Its first process has ended.
     Ended(Ended),
-    /// It could not be started.
+    /// `before` is done, and a service that runs already was restarted.
+    Restarted {
+        /// The log's last lines.
+        said: String,
+    },
+    /// A restarted service has the setting that was made.
+    Agreed,
+    /// It could not be started, or has another setting.
     Failed {
         /// Why.
         why: String,

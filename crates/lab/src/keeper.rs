@@ -1,28 +1,38 @@
-//! The keeper's process: starts a service, hears it, feeds its quota, ends its whole tree.
+//! The keeper's process: starts a service, hears it, feeds its quota, ends its whole tree; or restarts one that runs
+//! already, and gives it its own settings back.
 //!
 //! | in | on | does |
 //! |---|---|---|
-//! | `before` | its end with 0 | starts the service |
+//! | `before` | its end with 0 | starts the service, or `apply` and `restart` |
 //! | | any other end, or being asked to end | ends the tree, `after`, over |
+//! | `apply`, `restart` | their ends with 0 | tells that the service was started |
+//! | | any other end, or being asked to end | `restore`, `restart`, `after`, over |
 //! | running | the end of the service's first process | tells it, goes on: its daemons may still serve |
+//! | | being asked for the setting | `read`; tells whether it is the one that was made |
 //! | | being asked to end, or the end of its input | stop, grace, kill, `after`, removes the group, over |
+//! | | the same, with a service that runs already | `restore`, `restart`, `after`, over |
 //!
-//! It is the reaper of everything below it, so that daemons are its children once their parents are gone.
+//! It is the reaper of everything below it, so that daemons are its children once their parents are gone. Of a service
+//! that runs already it is not: what `restart` leaves behind is the service.
 
+mod commands;
 mod hearing;
+mod scope;
 
 use crate::cgroup::{self, Group, Hierarchy};
 use crate::credits::Bucket;
 use crate::job::{Ended, Event, Job, Request, STARTER, StopBy};
-use crate::log::{Log, quoted};
+use crate::log::Log;
 use crate::settings::Limits;
-use crate::starter::{CANNOT, Start};
+use crate::starter::Start;
 use crate::tree;
-use hearing::{Hearing, Voice};
+use commands::Ran;
+use hearing::{Hearing, Told, Voice};
 use rustix::process::{Pid, Signal, WaitOptions, set_child_subreaper, setsid, wait};
+use scope::{holds, scope};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -34,11 +44,6 @@ const TICK: Duration = Duration::from_millis(100);
 /// The intervals at which an end is looked for, while one is waited for.
 const LOOK: Duration = Duration::from_millis(5);
 const LONGEST_LOOK: Duration = Duration::from_millis(50);
-/// The time limit of a command that is only tried.
-const TRIED: Duration = Duration::from_secs(5);
-/// The time limit of `before`, and of `after`.
-const BEFORE: Duration = Duration::from_secs(600);
-const AFTER: Duration = Duration::from_secs(60);
 /// The time limit for killed processes to be gone.
 const KILLED: Duration = Duration::from_secs(10);
 /// The time limit for the rest of what was printed to be read.
@@ -50,11 +55,6 @@ pub fn keep(input: impl Read + Send + 'static, output: impl Write + Send + 'stat
     let _ = setsid();
     let _ = rustix::thread::set_name(NAME);
     let voice = Voice::new(output);
-    let own = Pid::from_raw(std::process::id() as i32);
-    if let Err(error) = set_child_subreaper(own) {
-        voice.fail(format!("this system lets no process look after orphans: {error}"), None, "");
-        return 1;
-    }
     let (words, heard) = channel();
     let mut input = BufReader::new(input);
     let mut line = String::new();
@@ -63,9 +63,15 @@ pub fn keep(input: impl Read + Send + 'static, output: impl Write + Send + 'stat
         voice.fail("a keeper is for Sonagi's own use".to_owned(), None, "");
         return 1;
     };
+    let own = Pid::from_raw(std::process::id() as i32).filter(|_| job.restart.is_none());
+    if let Err(error) = set_child_subreaper(own) {
+        voice.fail(format!("this system lets no process look after orphans: {error}"), None, "");
+        return 1;
+    }
     std::thread::spawn(move || listen(input, &words));
-    let mut keeper =
-        Keeper { job, voice, heard, log: Arc::new(Mutex::new(Log::new())), group: None, service: None };
+    let log = Arc::new(Mutex::new(Log::new()));
+    let (group, service) = (None, None);
+    let mut keeper = Keeper { job, voice, heard, log, group, service, is_changed: false, is_halfway: false };
     keeper.run();
     0
 }
@@ -104,6 +110,10 @@ struct Keeper {
     log: Arc<Mutex<Log>>,
     group: Option<Group>,
     service: Option<Service>,
+    /// Whether a service that runs already may have other settings than its own.
+    is_changed: bool,
+    /// Whether its restart was cut off.
+    is_halfway: bool,
 }
 
 /// A service that was started.
@@ -125,59 +135,14 @@ impl Keeper {
     fn run(&mut self) {
         Hierarchy::of_machine().remove_stale();
         let before = self.job.before.clone();
-        let is_prepared = before.is_none_or(|before| self.before(&before));
-        let mut left = Left::Done;
-        if is_prepared && self.start() {
-            left = self.watch();
-        }
+        let is_prepared = before.is_none_or(|before| self.run_first("before", &before) == Ran::Well);
+        let is_there = is_prepared
+            && match self.job.restart.clone() {
+                Some(restart) => self.restart(&restart),
+                None => self.start(),
+            };
+        let left = if is_there { self.watch() } else { Left::Done };
         self.end(left == Left::AtOnce);
-    }
-
-    /// Runs the command before the service; whether all is well.
-    fn before(&mut self, words: &[String]) -> bool {
-        let (left, status) = self.aside(words, BEFORE, true);
-        let why = match (left, status) {
-            (Left::Done, Some(status)) if ExitStatus::from_raw(status).success() => return true,
-            (Left::Done, Some(status)) => format!("`before` ended with {}", ExitStatus::from_raw(status)),
-            (Left::Done, None) => "`before` could not be started".to_owned(),
-            (Left::TooLate, _) => format!("`before` did not end within {} s", BEFORE.as_secs()),
-            (Left::Asked | Left::AtOnce, _) => return false,
-        };
-        self.fail(why, None);
-        false
-    }
-
-    /// Runs a command that is not the service to its end; how that was left, and its status.
-    fn aside(&mut self, words: &[String], limit: Duration, is_interruptible: bool) -> (Left, Option<i32>) {
-        let started = self.spawn(words, false, Stdio::null());
-        let (child, hearing) = match started {
-            Ok(started) => started,
-            Err(error) => {
-                self.log().add(format!("{CANNOT}`{}`: {error}\n", words.join(" ")).as_bytes());
-                return (Left::Done, None);
-            }
-        };
-        let id = child.id() as i32;
-        let began = Instant::now();
-        let mut look = LOOK;
-        let (left, status) = loop {
-            if let Some(status) = self.reap(Some(id)) {
-                break (Left::Done, Some(status));
-            }
-            if began.elapsed() > limit {
-                break (Left::TooLate, None);
-            }
-            match self.hear(look) {
-                Some(left) if is_interruptible => break (left, None),
-                Some(_) | None => {}
-            }
-            look = (look * 2).min(LONGEST_LOOK);
-        };
-        if left != Left::Done {
-            self.kill_all();
-        }
-        hearing.finish(Duration::from_millis(200));
-        (left, status)
     }
 
     /// Starts the service; whether it is there.
@@ -194,7 +159,8 @@ impl Keeper {
             }
         }
         let input = if self.job.stop == StopBy::Eof { Stdio::piped() } else { Stdio::null() };
-        let (mut child, hearing) = match self.spawn(&words, true, input) {
+        let told = self.job.tells_lines.then(|| self.voice.lines());
+        let (mut child, hearing) = match self.spawn(&words, true, input, told) {
             Ok(started) => started,
             Err(error) => {
                 let hint = "`folder` is the service's working directory, and must be there".to_owned();
@@ -228,7 +194,7 @@ impl Keeper {
             Err(error) => error,
         };
         let in_front = scope(limits.cpu, limits.memory);
-        if limits.credits.is_none() && works(&in_front, TRIED) {
+        if limits.credits.is_none() && holds(&in_front, limits) {
             return Ok(Some(in_front));
         }
         Err((
@@ -241,7 +207,13 @@ impl Keeper {
     }
 
     /// Starts a command by way of the starter, in a process group of its own; limits are the service's alone.
-    fn spawn(&self, words: &[String], is_service: bool, input: Stdio) -> std::io::Result<(Child, Hearing)> {
+    fn spawn(
+        &self,
+        words: &[String],
+        is_service: bool,
+        input: Stdio,
+        told: Option<Told>,
+    ) -> std::io::Result<(Child, Hearing)> {
         let group = self.group.as_ref().filter(|_| is_service);
         let start = Start {
             keeper: std::process::id() as i32,
@@ -256,8 +228,7 @@ impl Keeper {
             command.current_dir(folder);
         }
         command.stdin(input);
-        let tells = self.job.tells_lines && is_service;
-        let hearing = Hearing::of(&mut command, &self.log, tells.then(|| self.voice.clone()))?;
+        let hearing = Hearing::of(&mut command, &self.log, told)?;
         let child = command.spawn()?;
         // What the command holds of the pipes would keep them open.
         drop(command);
@@ -282,6 +253,7 @@ impl Keeper {
             Ok(Word::Request(Request::Kill)) => return Some(Left::AtOnce),
             Ok(Word::Request(Request::End) | Word::Gone) => return Some(Left::Asked),
             Ok(Word::Request(Request::Log(path))) => self.log().write_to(&path),
+            Ok(Word::Request(Request::ReadBack)) => return self.read_back(),
             Ok(Word::Request(Request::NoLines)) => {
                 if let Some(service) = &self.service {
                     service.hearing.tell_no_more();
@@ -346,8 +318,10 @@ impl Keeper {
             service.hearing.catch_up(READ_OUT);
         }
         self.tell_end(false, is_killed && was_there);
+        self.give_back();
         if let Some(after) = self.job.after.clone() {
-            self.after(&after);
+            self.run_last("after", &after, commands::AFTER);
+            self.kill_all();
         }
         if self.group.take().is_some_and(|group| !group.remove()) {
             self.voice
@@ -404,22 +378,6 @@ impl Keeper {
         }
     }
 
-    fn after(&mut self, words: &[String]) {
-        let (left, status) = self.aside(words, AFTER, false);
-        let why = match (left, status) {
-            (Left::Done, Some(status)) if ExitStatus::from_raw(status).success() => None,
-            (Left::Done, Some(status)) => Some(format!("ended with {}", ExitStatus::from_raw(status))),
-            (Left::Done, None) => Some("could not be started".to_owned()),
-            (Left::TooLate, _) => Some(format!("did not end within {} s", AFTER.as_secs())),
-            (Left::Asked | Left::AtOnce, _) => Some("was not waited for".to_owned()),
-        };
-        self.kill_all();
-        if let Some(why) = why {
-            let said = self.log().last_lines();
-            self.voice.tell(&Event::Trouble(format!("`after` {why}{}", quoted(&said))));
-        }
-    }
-
     fn fail(&self, why: String, hint: Option<String>) {
         let said = self.log().last_lines();
         self.voice.fail(why, hint, &said);
@@ -427,66 +385,5 @@ impl Keeper {
 
     fn log(&self) -> MutexGuard<'_, Log> {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// The words by which systemd puts a command under limits.
-fn scope(cpu: Option<f64>, memory: Option<u64>) -> Vec<String> {
-    let mut words: Vec<String> =
-        ["systemd-run", "--user", "--scope", "--quiet", "--collect"].map(str::to_owned).to_vec();
-    let mut property = |text: String| words.extend(["-p".to_owned(), text]);
-    if let Some(cores) = cpu {
-        property(format!("CPUQuota={}%", (cores * 100.0).round().max(1.0)));
-    }
-    if let Some(bytes) = memory {
-        property(format!("MemoryMax={bytes}"));
-        property("MemorySwapMax=0".to_owned());
-    }
-    words.push("--".to_owned());
-    words
-}
-
-/// Whether a command that does nothing can be run behind these words.
-fn works(in_front: &[String], most: Duration) -> bool {
-    let mut command = Command::new(&in_front[0]);
-    command.args(&in_front[1..]).arg("true");
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let Ok(mut child) = command.spawn() else { return false };
-    let (began, mut pause) = (Instant::now(), LOOK);
-    // A bus that does not answer is as good as none.
-    while began.elapsed() < most {
-        match child.try_wait() {
-            Ok(None) => {
-                std::thread::sleep(pause);
-                pause = (pause * 2).min(LONGEST_LOOK);
-            }
-            ended => return ended.is_ok_and(|status| status.is_some_and(|status| status.success())),
-        }
-    }
-    let _ = (child.kill(), child.wait());
-    false
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_puts_a_command_under_limits_works_or_is_given_up_on() {
-        let works = |words: &[&str], most| {
-            let words: Vec<_> = words.iter().map(|word| (*word).to_owned()).collect();
-            works(&words, most)
-        };
-        assert!(works(&["env"], TRIED) && !works(&["false"], TRIED));
-        assert!(!works(&["/nowhere/systemd-run", "--user"], TRIED));
-        assert!(!works(&["sh", "-c", "exec sleep 600"], Duration::from_millis(100)));
-    }
-
-    #[test]
-    fn systemd_is_asked_for_the_same_limits() {
-        let words = scope(Some(0.5), Some(64 << 20)).join(" ");
-        let expected = "systemd-run --user --scope --quiet --collect -p CPUQuota=50% -p MemoryMax=67108864 -p \
-                        MemorySwapMax=0 --";
-        assert_eq!(words, expected);
     }
 }

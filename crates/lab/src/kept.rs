@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 const MARGIN: Duration = Duration::from_secs(20);
 /// What `after` may take, with what the keeper does about one that takes longer.
 const AFTER: Duration = Duration::from_secs(75);
+/// What giving a restarted service its own settings back may take.
+const RESTORED: Duration = Duration::from_secs(1230);
 /// The interval at which a wait looks whether it is to go on.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -23,10 +25,18 @@ pub struct Kept {
     input: Option<ChildStdin>,
     events: Receiver<Event>,
     group: Option<Group>,
-    /// The service's first process.
+    /// Whether the service was started.
+    is_started: bool,
+    /// What the commands printed that restarted it.
+    said: String,
+    /// Its first process, if it is ours.
     process: Option<i32>,
+    /// Whether it was found to have the setting that was made.
+    agrees: bool,
     ended: Option<Ended>,
     is_over: bool,
+    /// Whether the keeper was killed.
+    is_lost: bool,
     troubles: Vec<String>,
     /// The longest an end may take.
     end_limit: Duration,
@@ -70,14 +80,43 @@ impl Kept {
             let line = serde_json::to_string(job).map_err(io::Error::other)?;
             input.write_all(format!("{line}\n").as_bytes())?;
         }
-        let end_limit = job.grace + MARGIN + if job.after.is_some() { AFTER } else { Duration::ZERO };
-        let (group, process, ended, troubles) = (None, None, None, Vec::new());
-        Ok(Kept { keeper, input, events, group, process, ended, is_over: false, troubles, end_limit })
+        let restored = if job.restart.is_some() { RESTORED } else { Duration::ZERO };
+        let end_limit =
+            job.grace + MARGIN + restored + if job.after.is_some() { AFTER } else { Duration::ZERO };
+        Ok(Kept {
+            keeper,
+            input,
+            events,
+            group: None,
+            is_started: false,
+            said: String::new(),
+            process: None,
+            agrees: false,
+            ended: None,
+            is_over: false,
+            is_lost: false,
+            troubles: Vec::new(),
+            end_limit,
+        })
     }
 
-    /// Waits until the service's first process was started, which is after `before`. None: `is_stopped` said so first.
+    /// Waits until the service was started, which is after `before`. None: `is_stopped` said so first.
     pub(crate) fn started(&mut self, is_stopped: &dyn Fn() -> bool) -> Option<Result<(), NotStarted>> {
-        while self.process.is_none() {
+        self.wait(|kept| kept.is_started, is_stopped)
+    }
+
+    /// Asks a restarted service for the setting that was made. None: `is_stopped` said so first.
+    pub(crate) fn read_back(&mut self, is_stopped: &dyn Fn() -> bool) -> Option<Result<(), NotStarted>> {
+        self.ask(&Request::ReadBack);
+        self.wait(|kept| kept.agrees, is_stopped)
+    }
+
+    fn wait(
+        &mut self,
+        holds: impl Fn(&Kept) -> bool,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Option<Result<(), NotStarted>> {
+        while !holds(self) {
             if is_stopped() {
                 return None;
             }
@@ -92,9 +131,10 @@ impl Kept {
     fn next(&mut self, wait: Duration) -> Option<NotStarted> {
         match self.events.recv_timeout(wait) {
             Ok(Event::Started { id, group }) => {
-                self.process = Some(id);
-                self.group = group;
+                (self.is_started, self.process, self.group) = (true, Some(id), group);
             }
+            Ok(Event::Restarted { said }) => (self.is_started, self.said) = (true, said),
+            Ok(Event::Agreed) => self.agrees = true,
             Ok(Event::Ended(ended)) => self.ended = Some(ended),
             Ok(Event::Failed { why, hint, said }) => return Some(NotStarted { why, hint, said }),
             Ok(Event::Trouble(trouble)) => self.troubles.push(trouble),
@@ -102,6 +142,7 @@ impl Kept {
             Ok(Event::Line(..)) | Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
                 let was_over = std::mem::replace(&mut self.is_over, true);
+                self.is_lost |= !was_over;
                 let why = "the process that keeps the service ended".to_owned();
                 return (!was_over).then_some(NotStarted { why, hint: None, said: String::new() });
             }
@@ -137,13 +178,14 @@ impl Kept {
         })
     }
 
-    /// The service's first process, once it was started.
+    /// The service's first process, once it was started; None of one that runs already.
     pub fn process(&self) -> Option<i32> {
         self.process
     }
 
-    /// What all its processes have used.
+    /// What all its processes have used; None of one that runs already.
     pub fn used(&self) -> Option<Used> {
+        self.process?;
         let Some(group) = &self.group else { return tree::used(self.keeper.id() as i32) };
         Some(Used { cpu: group.cpu()?, resident: group.resident()? })
     }
@@ -185,6 +227,16 @@ impl Kept {
         }
         self.leave();
         self.ended.clone()
+    }
+
+    /// Whether the keeper was killed, so that nothing is put right any more.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.is_lost
+    }
+
+    /// What the commands printed that restarted a service that runs already.
+    pub(crate) fn said(&self) -> &str {
+        &self.said
     }
 
     /// What went wrong around the service, to be told once.

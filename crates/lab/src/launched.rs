@@ -1,4 +1,4 @@
-//! A service that a script describes: started, ready, with its network in front of it.
+//! A service that a script describes: started or restarted, ready, with its network in front of it.
 
 use crate::job::{Job, StopBy, Stream};
 use crate::kept::{Kept, NotStarted};
@@ -19,11 +19,17 @@ use std::time::{Duration, Instant};
 const LOOK: Duration = Duration::from_millis(10);
 const LONGEST_LOOK: Duration = Duration::from_millis(100);
 
+/// What is said when nobody is left who would restore.
+const NOT_RESTORED: &str = "launch: the process that restores the service's settings was killed: nothing was restored\nhint: \
+                            run `restore` and then `restart` by hand";
+
 /// A running service.
 pub struct Launched {
     kept: Kept,
     /// None: the network is as it is.
     proxy: Option<Proxy>,
+    /// Whether it runs already, and has settings of its own to get back.
+    is_restarted: bool,
 }
 
 /// Why a service is not there.
@@ -64,8 +70,10 @@ impl Launched {
                 own.display()
             )));
         }
-        for used in [asked_address(launch), address.clone()].into_iter().flatten() {
-            unused(&used)?;
+        if launch.restart.is_none() {
+            for used in [asked_address(launch), address.clone()].into_iter().flatten() {
+                unused(&used)?;
+            }
         }
         let line = match &launch.ready {
             Some(Ready::Line(line)) => Some(line.clone()),
@@ -82,11 +90,9 @@ impl Launched {
         let kept = Kept::start(&job, on_line);
         let mut kept =
             kept.map_err(|error| failed(format!("launch: this binary cannot be started again: {error}")))?;
-        match kept.started(is_stopped) {
-            None => Err(LaunchError::Stopped),
-            Some(Err(not)) => Err(failed(not_started(launch, &not))),
-            Some(Ok(())) => wait(launch, address.as_ref(), &has_said, &mut kept, is_stopped),
-        }?;
+        if let Err(error) = up(launch, address.as_ref(), &has_said, &mut kept, is_stopped) {
+            return Err(put_right(error, kept));
+        }
         kept.tell_no_lines();
         let proxy = launch.network.as_ref().zip(address).map(|(network, address)| {
             let to = address.accepting().map_err(|error| {
@@ -95,7 +101,7 @@ impl Launched {
             Proxy::start(to, network)
                 .map_err(|error| failed(format!("launch: the network in front of the service: {error}")))
         });
-        Ok(Launched { kept, proxy: proxy.transpose()? })
+        Ok(Launched { kept, proxy: proxy.transpose()?, is_restarted: launch.restart.is_some() })
     }
 
     /// The address that stands for the service's; None: the service's own.
@@ -108,7 +114,12 @@ impl Launched {
         self.proxy.as_ref().map(|proxy| proxy.to().port())
     }
 
-    /// The service's first process.
+    /// Whether the service is ours: started for the run and ended after it.
+    pub fn is_ours(&self) -> bool {
+        !self.is_restarted
+    }
+
+    /// The service's first process, if it is ours.
     pub fn process(&self) -> Option<i32> {
         self.kept.process()
     }
@@ -142,7 +153,11 @@ impl Launched {
     pub fn end(mut self, is_hurried: &dyn Fn() -> bool) -> Vec<String> {
         self.proxy = None;
         self.kept.end(is_hurried);
-        self.kept.take_troubles()
+        let mut troubles = self.kept.take_troubles();
+        if self.is_restarted && self.kept.is_lost() {
+            troubles.push(NOT_RESTORED.to_owned());
+        }
+        troubles
     }
 }
 
@@ -176,6 +191,7 @@ fn own_folder(launch: &Launch, folder: &Path) -> PathBuf {
 fn job(launch: &Launch, folder: PathBuf, tells_lines: bool) -> Job {
     Job {
         command: launch.command.words.clone(),
+        restart: launch.restart.clone(),
         folder: Some(folder).filter(|folder| !folder.as_os_str().is_empty()),
         env: launch.env.clone(),
         stop: StopBy::Signal(launch.stop.signal),
@@ -184,6 +200,43 @@ fn job(launch: &Launch, folder: PathBuf, tells_lines: bool) -> Job {
         before: launch.before.as_ref().map(|command| command.words.clone()),
         after: launch.after.as_ref().map(|command| command.words.clone()),
         tells_lines,
+    }
+}
+
+/// Waits until the service is there, is ready, and has the setting that was made.
+fn up(
+    launch: &Launch,
+    address: Option<&Address>,
+    has_said: &AtomicBool,
+    kept: &mut Kept,
+    is_stopped: &dyn Fn() -> bool,
+) -> Result<(), LaunchError> {
+    let told = |told: Option<Result<(), NotStarted>>| match told {
+        None => Err(LaunchError::Stopped),
+        Some(Err(not)) => Err(LaunchError::Failed(not_started(launch, &not))),
+        Some(Ok(())) => Ok(()),
+    };
+    told(kept.started(is_stopped))?;
+    wait(launch, address, has_said, kept, is_stopped)?;
+    match launch.restart {
+        Some(_) => told(kept.read_back(is_stopped)),
+        None => Ok(()),
+    }
+}
+
+/// Ends what was begun of a start that came to nothing; what went wrong with that as well is added to the error.
+fn put_right(error: LaunchError, mut kept: Kept) -> LaunchError {
+    kept.end(&|| true);
+    let troubles = kept.take_troubles();
+    match error {
+        LaunchError::Failed(what) if !troubles.is_empty() => {
+            LaunchError::Failed(format!("{what}\n{}", troubles.join("\n")))
+        }
+        // What is left behind is worth knowing to whoever has stopped it.
+        LaunchError::Stopped if !troubles.is_empty() => {
+            LaunchError::Failed(format!("{error}\n{}", troubles.join("\n")))
+        }
+        error => error,
     }
 }
 
@@ -218,10 +271,12 @@ fn wait(
             return Err(LaunchError::Stopped);
         }
         if began.elapsed() >= launch.patience {
-            let said = kept.end(&|| true).map(|ended| ended.said).unwrap_or_default();
+            let ended = kept.end(&|| true);
+            let said = ended.map_or_else(|| kept.said().to_owned(), |ended| ended.said);
+            let after = if launch.restart.is_some() { "restarted by " } else { "" };
             return Err(LaunchError::Failed(format!(
-                "launch: the service `{}` was not ready within {} s: {why}{}\nhint: `patience` is the time it has; \
-                 `ready` says what is asked",
+                "launch: the service {after}`{}` was not ready within {} s: {why}{}\nhint: `patience` is the time it \
+                 has; `ready` says what is asked",
                 launch.command.shown,
                 launch.patience.as_secs_f64(),
                 quoted(&said)
@@ -253,5 +308,9 @@ fn ended_early(launch: &Launch, kept: &mut Kept) -> String {
 fn not_started(launch: &Launch, NotStarted { why, hint, said }: &NotStarted) -> String {
     let shown = &launch.command.shown;
     let hint = hint.as_ref().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
-    format!("launch: `{shown}` was not started: {why}{}{hint}", quoted(said))
+    let what = match launch.restart {
+        None => format!("`{shown}` was not started"),
+        Some(_) => "the running service is not as the run wants it".to_owned(),
+    };
+    format!("launch: {what}: {why}{}{hint}", quoted(said))
 }

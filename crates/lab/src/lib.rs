@@ -1,4 +1,5 @@
-//! Starts the services of runs, limits them, and ends them whatever happens.
+//! Starts the services of runs, limits them, and ends them whatever happens; restarts those that run already, and gives
+//! them their own settings back.
 //!
 //! A *keeper* stands between us and the service: a small process of this same binary that starts the service, limits
 //! it, hears what it prints and ends its whole tree, daemons included. It holds one end of a pipe whose other end only
@@ -32,6 +33,6 @@ pub use kept::Kept;
 pub use launched::{LaunchError, Launched};
 pub use proxy::Proxy;
 pub use read::{KEYS, Mistake, read};
-pub use settings::{Command, Credits, Launch, Limits, Network, Ready, Stop};
+pub use settings::{Command, Credits, Launch, Limits, Network, ReadBack, Ready, Restart, Stop};
 pub use starter::start;
 pub use tree::Used;

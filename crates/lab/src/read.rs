@@ -3,6 +3,8 @@
 //! Both script languages hand over the same document. A mistake has a JSON pointer; where that stands in a file is the
 //! language's to know.
 
+mod restart;
+
 use crate::host;
 use crate::settings::{Command, Credits, Launch, Limits, Network, Ready, Stop};
 use crate::units;
@@ -28,13 +30,17 @@ pub struct Mistake {
 pub const KEYS: &[(&str, &[&str])] = &[
     (
         "launch",
-        &["command", "folder", "env", "ready", "patience", "stop", "limits", "host", "before", "after"],
+        &[
+            "command", "folder", "env", "ready", "patience", "stop", "limits", "host", "before", "after",
+            "restart", "apply", "read", "restore",
+        ],
     ),
     ("ready", &["line"]),
     ("stop", &["signal", "grace"]),
     ("limits", &["cpu", "memory", "nofile", "credits", "network"]),
     ("network", &["latency", "bandwidth", "cut"]),
     ("cut", &["every"]),
+    ("read", &["command", "equals"]),
 ];
 
 /// A value of each key, as one would write it: the hint of a mistake that has no better one.
@@ -61,6 +67,11 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("every", "30s"),
     ("before", "psql -f reset.sql"),
     ("after", "./clean.sh"),
+    ("apply", "./set-pool.sh 10"),
+    ("restart", "systemctl restart chat"),
+    ("read", "{ command: ./get-pool.sh, equals: 10 }"),
+    ("equals", "10"),
+    ("restore", "./set-pool.sh 5"),
 ];
 
 /// The time limit for getting ready, when the script says none.
@@ -137,25 +148,37 @@ impl Reading {
 
     fn launch(&mut self, value: &Value) -> Option<Launch> {
         let map = self.mapping("launch", "", value)?;
+        let restarted = self.restart(map);
         let command = self.command(map, "command");
         let is_told = |mistake: &Mistake| {
             mistake.pointer == "/command" || mistake.hint.as_deref() == Some("did you mean \"command\"?")
         };
-        if command.is_none() && !self.mistakes.iter().any(is_told) {
-            let hint = "e.g. `command: node dist/main.js`".to_owned();
+        if command.is_none() && !map.contains_key("restart") && !self.mistakes.iter().any(is_told) {
+            let hint =
+                "e.g. `command: node dist/main.js`; for a service that runs already: `restart: systemctl \
+                        restart chat`"
+                    .to_owned();
             self.wrong("", "launch has no command".to_owned(), Some(hint));
         }
         let folder =
             self.value((map, "", "folder"), "a folder's name", |value| text(value).map(PathBuf::from));
         let env = self.env(map);
         let ready = map.get("ready").filter(|value| !value.is_null()).and_then(|value| self.ready(value));
+        if let (Some(_), Some(Ready::Line(_))) = (&restarted, &ready) {
+            let what = "a service that runs already prints its lines elsewhere".to_owned();
+            self.wrong("/ready", what, None);
+        }
         let patience = self.time((map, "", "patience"));
         let stop = self.stop(map);
         let (limits, network) = self.limits(map);
         let (before, after) = (self.command(map, "before"), self.command(map, "after"));
         let patience = patience.unwrap_or(PATIENCE);
+        let (restart, command) = match restarted {
+            Some((command, restart)) => (Some(restart), Some(command)),
+            None => (None, command),
+        };
         let command = command?;
-        Some(Launch { command, folder, env, ready, patience, stop, limits, network, before, after })
+        Some(Launch { command, restart, folder, env, ready, patience, stop, limits, network, before, after })
     }
 
     fn command(&mut self, map: &Map<String, Value>, key: &str) -> Option<Command> {

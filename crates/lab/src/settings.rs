@@ -4,11 +4,13 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// A service that is started anew for every run.
+/// A service that is started or restarted for every run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Launch {
-    /// What starts it.
+    /// What starts it; what restarts it, where it runs already.
     pub command: Command,
+    /// What else is done around the restart of a service that runs already; None: it is started for the run.
+    pub restart: Option<Restart>,
     /// Its working directory; None: the script's folder.
     pub folder: Option<PathBuf>,
     /// Environment variables over those of this process.
@@ -36,6 +38,26 @@ pub struct Command {
     pub words: Vec<String>,
     /// As the script has it.
     pub shown: String,
+}
+
+/// How a service that runs already gets the settings of a run, and its own ones back.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Restart {
+    /// Changes its settings, before it is restarted.
+    pub apply: Option<Command>,
+    /// Asks it for the setting that was made.
+    pub read: Option<ReadBack>,
+    /// Undoes what `apply` did. It is restarted once more then.
+    pub restore: Option<Command>,
+}
+
+/// A command that prints a setting, and what it must print.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadBack {
+    /// The command.
+    pub command: Command,
+    /// Its standard output, without white space around it.
+    pub equals: String,
 }
 
 /// What tells that a service is ready.

@@ -168,7 +168,7 @@ impl<'a> RunSession<'a> {
         let ran = self.carried_out(script, job, (runs, folder), watched.as_mut());
         // The service ends with its run, even a failed one.
         let used = watched.map(|watched| watched.end(&|| stop_requests.to_stop_at_once()));
-        let used = used.map(|(used, troubles)| {
+        let used = used.and_then(|(used, troubles)| {
             troubles.iter().for_each(|trouble| self.failed(trouble));
             used
         });
@@ -187,7 +187,7 @@ impl<'a> RunSession<'a> {
         service.begin_run();
         let ran = self.carried_out(script, job, place, Some(service))?;
         let used = service.used_in_run(&ran.summary);
-        Ok(self.finished(ran, Some(used)))
+        Ok(self.finished(ran, used))
     }
 
     /// Carries out one run, from its plan to its summary, in the folder with this name of these runs.

@@ -46,6 +46,7 @@ impl Service {
             command: std::iter::once(program.display().to_string())
                 .chain(arguments.iter().cloned())
                 .collect(),
+            restart: None,
             folder: None,
             env: Vec::new(),
             stop: StopBy::Eof,

@@ -176,8 +176,8 @@ impl WatchedService {
         (self.first, self.last) = (cpu, (Instant::now(), cpu));
     }
 
-    /// Its usage in the run that is over, of a service that goes on.
-    pub(crate) fn used_in_run(&mut self, run: &Summary) -> summary::Service {
+    /// Its usage in the run that is over, of a service that goes on; None of one that runs already and is not ours.
+    pub(crate) fn used_in_run(&mut self, run: &Summary) -> Option<summary::Service> {
         self.look(0, 0);
         // Failures may come of its end, which whoever keeps it tells a moment later.
         let has_failed = run.operations.iter().any(|operation| operation.failed > 0);
@@ -186,7 +186,7 @@ impl WatchedService {
             std::thread::sleep(LOOK);
             self.seen.ended = self.has_ended();
         }
-        self.seen.clone()
+        self.is_ours().then(|| self.seen.clone())
     }
 
     /// Reads the usage at the end of a second of the run.
@@ -194,9 +194,11 @@ impl WatchedService {
         self.look(snapshot.interval_ns, snapshot.shards.iter().map(|shard| shard.cpu_ns).sum());
     }
 
-    /// Ends the service with the run and returns its usage, and what went wrong around its end. `is_hurried` says when
-    /// there is no time for its grace any more.
-    pub(crate) fn end(mut self, is_hurried: &dyn Fn() -> bool) -> (summary::Service, Vec<Error>) {
+    /// Ends the service with the run, or gives one that runs already its own settings back. Returns its usage, None of one
+    /// that is not ours, and what went wrong around its end. `is_hurried` says when there is no time for its grace any
+    /// more.
+    pub(crate) fn end(mut self, is_hurried: &dyn Fn() -> bool) -> (Option<summary::Service>, Vec<Error>) {
+        let is_ours = self.is_ours();
         self.look(0, 0);
         if let Some(how) = self.has_ended() {
             self.seen.ended = Some(how);
@@ -208,7 +210,15 @@ impl WatchedService {
             }
             Kind::Launched(launched, _) => launched.end(is_hurried),
         };
-        (self.seen, troubles.into_iter().map(Error::could_not).collect())
+        (is_ours.then_some(self.seen), troubles.into_iter().map(Error::could_not).collect())
+    }
+
+    /// Whether it was started by us, so that its usage is known: another one's processes are the target's to watch.
+    fn is_ours(&self) -> bool {
+        match &self.service {
+            Kind::Served(_) => true,
+            Kind::Launched(launched, _) => launched.is_ours(),
+        }
     }
 
     fn memory_kills(&self) -> u64 {

@@ -28,10 +28,19 @@ impl Voice {
         let _ = output.write_all(format!("{line}\n").as_bytes()).and_then(|()| output.flush());
     }
 
+    /// Tells the lines of a service.
+    pub(super) fn lines(&self) -> Told {
+        let voice = self.clone();
+        Arc::new(move |stream, line| voice.tell(&Event::Line(stream, line)))
+    }
+
     pub(super) fn fail(&self, why: String, hint: Option<String>, said: &str) {
         self.tell(&Event::Failed { why, hint, said: said.to_owned() });
     }
 }
+
+/// Is given the lines that a command prints.
+pub(super) type Told = Arc<dyn Fn(Stream, String) + Send + Sync>;
 
 /// Threads that read what a command prints.
 pub(super) struct Hearing {
@@ -41,32 +50,31 @@ pub(super) struct Hearing {
 }
 
 impl Hearing {
-    /// Hears what this command will print. Lines are told by `voice`; without one, both streams are one pipe, so that
-    /// the log has them in their order.
+    /// Hears what this command will print. Lines are given to `told`; without it, both streams are one pipe, so that the
+    /// log has them in their order.
     pub(super) fn of(
         command: &mut Command,
         log: &Arc<Mutex<Log>>,
-        voice: Option<Voice>,
+        told: Option<Told>,
     ) -> std::io::Result<Hearing> {
-        let hearing =
-            Hearing { open: Arc::default(), is_telling: Arc::new(AtomicBool::new(voice.is_some())) };
+        let hearing = Hearing { open: Arc::default(), is_telling: Arc::new(AtomicBool::new(told.is_some())) };
         let (out, output) = pipe()?;
-        match voice {
+        match told {
             None => {
                 command.stdout(output.try_clone()?).stderr(output);
                 hearing.hear(out, log, None);
             }
-            Some(voice) => {
+            Some(told) => {
                 let (err, error_output) = pipe()?;
                 command.stdout(output).stderr(error_output);
-                hearing.hear(out, log, Some((Stream::Out, voice.clone())));
-                hearing.hear(err, log, Some((Stream::Err, voice)));
+                hearing.hear(out, log, Some((Stream::Out, Arc::clone(&told))));
+                hearing.hear(err, log, Some((Stream::Err, told)));
             }
         }
         Ok(hearing)
     }
 
-    fn hear(&self, mut from: PipeReader, log: &Arc<Mutex<Log>>, told: Option<(Stream, Voice)>) {
+    fn hear(&self, mut from: PipeReader, log: &Arc<Mutex<Log>>, told: Option<(Stream, Told)>) {
         let (open, is_telling, log) = (Arc::clone(&self.open), Arc::clone(&self.is_telling), Arc::clone(log));
         open.fetch_add(1, Ordering::AcqRel);
         std::thread::spawn(move || {
@@ -77,12 +85,12 @@ impl Hearing {
                     break;
                 }
                 log.lock().unwrap_or_else(PoisonError::into_inner).add(&buffer[..read]);
-                if let Some((stream, voice)) = told.as_ref().filter(|_| is_telling.load(Ordering::Acquire)) {
-                    lines(&mut line, &buffer[..read], |text| voice.tell(&Event::Line(*stream, text)));
+                if let Some((stream, told)) = told.as_ref().filter(|_| is_telling.load(Ordering::Acquire)) {
+                    lines(&mut line, &buffer[..read], |text| told(*stream, text));
                 }
             }
-            if let Some((stream, voice)) = told.filter(|_| !line.is_empty()) {
-                voice.tell(&Event::Line(stream, String::from_utf8_lossy(&line).into_owned()));
+            if let Some((stream, told)) = told.filter(|_| !line.is_empty()) {
+                told(stream, String::from_utf8_lossy(&line).into_owned());
             }
             open.fetch_sub(1, Ordering::AcqRel);
         });

@@ -1,4 +1,5 @@
 use super::*;
+use crate::settings::Restart;
 use serde_json::json;
 
 #[test]
@@ -103,4 +104,54 @@ fn all_mistakes_are_told_at_once_each_with_its_place() {
     assert_eq!(told, expected);
     let none = read(&json!({})).unwrap_err();
     assert_eq!((none.len(), none[0].what.as_str()), (1, "launch has no command"));
+}
+
+#[test]
+fn a_service_that_runs_already_has_commands_that_restart_it() {
+    let launch = read(&json!({
+        "apply": "./set-pool.sh 10",
+        "restart": ["systemctl", "restart", "chat"],
+        "read": { "command": "./get-pool.sh", "equals": 10 },
+        "restore": "./set-pool.sh 5",
+        "ready": "port 3000",
+        "env": { "A": "b" }
+    }))
+    .unwrap();
+    assert_eq!(launch.command.words, ["systemctl", "restart", "chat"]);
+    let restart = launch.restart.unwrap();
+    assert_eq!(restart.apply.unwrap().shown, "./set-pool.sh 10");
+    assert_eq!(restart.restore.unwrap().words, ["sh", "-c", "./set-pool.sh 5"]);
+    assert_eq!(restart.read.unwrap().equals, "10");
+    let bare = read(&json!({ "restart": "systemctl restart chat" })).unwrap();
+    assert_eq!(bare.restart, Some(Restart::default()));
+}
+
+#[test]
+fn what_belongs_to_a_service_of_the_other_kind_is_a_mistake() {
+    let told = |value: Value| -> Vec<String> {
+        let mistakes = read(&value).unwrap_err();
+        let line =
+            |Mistake { pointer, what, hint, .. }: Mistake| format!("{pointer} {what} | {}", hint.unwrap());
+        mistakes.into_iter().map(line).collect()
+    };
+    let both = json!({
+        "command": "node main.js", "restart": "systemctl restart chat", "apply": "./set.sh", "host": "t2.micro",
+        "read": { "command": "./get.sh" }, "ready": { "line": "listening" }
+    });
+    let expected = [
+        "/command command is for a service that is started, and launch has `restart`, for one that runs already | leave \
+         out one of the two",
+        "/host host is for a service that is started, and launch has `restart`, for one that runs already | leave out \
+         one of the two",
+        "/apply apply changes the service, and nothing says how to undo it | add `restore`, the command that sets what \
+         was there before",
+        "/read read has no `equals` | e.g. `read: { command: ./get-pool.sh, equals: 10 }`",
+        "/ready a service that runs already prints its lines elsewhere | e.g. `ready: http://127.0.0.1:3000/healthz`",
+    ];
+    assert_eq!(told(both), expected);
+    let expected = [
+        "/restore restore is for a service that runs already, and launch has no `restart` | e.g. `restart: \
+                     systemctl restart chat`",
+    ];
+    assert_eq!(told(json!({ "command": "node main.js", "restore": "./set.sh" })), expected);
 }

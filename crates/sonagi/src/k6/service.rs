@@ -100,20 +100,22 @@ impl<'a> TestService<'a> {
             None => return Vec::new(),
             Some(Watched::Own(service)) => {
                 let (used, troubles) = service.end(&|| stop_requests.to_stop_at_once());
-                let own = used.failure().into_iter().chain(used.shortage());
+                let own = used.iter().flat_map(|used| used.failure().into_iter().chain(used.shortage()));
                 let troubles = own.chain(troubles.iter().map(bare)).collect();
                 (used, troubles)
             }
             // Whoever has it says that it ended, once.
             Some(Watched::OfAll(service)) => {
-                let used = self.summary.as_ref().map(|run| service.used_in_run(run));
-                (used.unwrap_or_default(), Vec::new())
+                (self.summary.as_ref().and_then(|run| service.used_in_run(run)), Vec::new())
             }
         };
         if !troubles.is_empty() && ended.exit == Exit::Passed {
             ended.exit = Exit::Other;
         }
-        self.summary = self.summary.take().map(|summary| summary.beside(used));
+        self.summary = self.summary.take().map(|summary| match used {
+            Some(used) => summary.beside(used),
+            None => summary,
+        });
         troubles
     }
 

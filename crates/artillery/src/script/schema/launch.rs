@@ -55,6 +55,31 @@ pub(crate) const LAUNCH: Area = Area {
             "./clean.sh",
             "Run after each end, however the run ended.",
         ),
+        key(
+            "restart",
+            "a text for the shell, or a list of a program and its arguments",
+            "systemctl restart chat",
+            "What restarts a service that runs already, in place of `command`.",
+        ),
+        key(
+            "apply",
+            "a text for the shell, or a list of a program and its arguments",
+            "./set-pool.sh {{ pool }}",
+            "Changes its settings before it is restarted for a run.",
+        ),
+        key(
+            "read",
+            "a mapping",
+            "{command: ./get-pool.sh, equals: \"{{ pool }}\"}",
+            "Asks it for the setting once it is ready.",
+        )
+        .of(&[&READ]),
+        key(
+            "restore",
+            "a text for the shell, or a list of a program and its arguments",
+            "./set-pool.sh 10",
+            "Undoes `apply` after each run, however it ended; the service is restarted once more then.",
+        ),
     ],
 };
 
@@ -63,6 +88,26 @@ pub(crate) const READY: Area = Area {
     path: "config.launch.ready",
     others: Others::Meant,
     keys: &[key("line", "a text", "listening", "Ready when a line with this is printed.")],
+};
+
+pub(crate) const READ: Area = Area {
+    name: "read",
+    path: "config.launch.read",
+    others: Others::Meant,
+    keys: &[
+        key(
+            "command",
+            "a text for the shell, or a list of a program and its arguments",
+            "./get-pool.sh",
+            "Prints the setting.",
+        ),
+        key(
+            "equals",
+            "a text",
+            "\"{{ pool }}\"",
+            "What it must print, white space around it aside; else nothing is run.",
+        ),
+    ],
 };
 
 pub(crate) const STOP: Area = Area {
@@ -128,4 +173,4 @@ pub(crate) const CUT: Area = Area {
 };
 
 /// All of these, in the order of the reference.
-pub(crate) const AREAS: [&Area; 6] = [&LAUNCH, &READY, &STOP, &LIMITS, &NETWORK, &CUT];
+pub(crate) const AREAS: [&Area; 7] = [&LAUNCH, &READY, &STOP, &LIMITS, &NETWORK, &CUT, &READ];

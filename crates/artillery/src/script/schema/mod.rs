@@ -72,6 +72,7 @@ pub(crate) const AREAS: &[&Area] = &[
     &launch::LIMITS,
     &launch::NETWORK,
     &launch::CUT,
+    &launch::READ,
     &PHASE,
     &PAYLOAD,
     &PAYLOAD_OPTIONS,

@@ -1,6 +1,8 @@
-//! Services that scripts launch: started anew for every run, limited, and ended with everything they started.
+//! Services that scripts launch: started anew for every run, limited, and ended with everything they started; or
+//! restarted, where they run already.
 
 mod limits;
+mod restarts;
 mod scripts;
 mod searches;
 

@@ -1,0 +1,52 @@
+//! What a script says of a service that runs already and is restarted for its runs.
+
+use super::{Reading, command, scalar, within};
+use crate::read::Mistake;
+use crate::settings::{Command, ReadBack, Restart};
+use serde_json::{Map, Value};
+
+impl Reading {
+    /// What restarts a service that runs already, and what belongs to it.
+    pub(super) fn restart(&mut self, map: &Map<String, Value>) -> Option<(Command, Restart)> {
+        let is_there = |key: &&&str| map.get(**key).is_some_and(|value| !value.is_null());
+        if !is_there(&&"restart") {
+            for key in ["apply", "read", "restore"].iter().filter(is_there) {
+                let what = format!("{key} is for a service that runs already, and launch has no `restart`");
+                self.misplaced(key, what, "e.g. `restart: systemctl restart chat`");
+            }
+            return None;
+        }
+        for key in ["command", "stop", "limits", "host"].iter().filter(is_there) {
+            let what = format!(
+                "{key} is for a service that is started, and launch has `restart`, for one that runs already"
+            );
+            self.misplaced(key, what, "leave out one of the two");
+        }
+        let apply = self.command(map, "apply");
+        let restore = self.command(map, "restore");
+        if apply.is_some() && !is_there(&&"restore") {
+            let what = "apply changes the service, and nothing says how to undo it".to_owned();
+            self.misplaced("apply", what, "add `restore`, the command that sets what was there before");
+        }
+        let read = map.get("read").filter(|value| !value.is_null()).and_then(|value| self.read_back(value));
+        let command = self.command(map, "restart")?;
+        Some((command, Restart { apply, read, restore }))
+    }
+
+    /// A key that must not stand there.
+    fn misplaced(&mut self, key: &str, what: String, hint: &str) {
+        let (pointer, hint) = (within("", key), Some(hint.to_owned()));
+        self.mistakes.push(Mistake { pointer, is_key: true, what, hint });
+    }
+
+    fn read_back(&mut self, value: &Value) -> Option<ReadBack> {
+        let map = self.mapping("read", "/read", value)?;
+        for key in ["command", "equals"].iter().filter(|key| !map.contains_key(**key)) {
+            self.wrong("/read", format!("read has no `{key}`"), None);
+        }
+        let wants = "a text for `sh -c`, or a list of a program and its arguments";
+        let command = self.value((map, "/read", "command"), wants, command);
+        let equals = self.value((map, "/read", "equals"), "a text, a number or a truth value", scalar);
+        Some(ReadBack { command: command?, equals: equals? })
+    }
+}

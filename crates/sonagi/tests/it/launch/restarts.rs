@@ -1,0 +1,205 @@
+//! Services that run already: changed and restarted by commands for a run, and given their own settings back after it.
+
+use super::*;
+
+/// Ends the service that runs and starts it with what its file of settings says, which it then has in `running`.
+const RESTART: &str = r#"
+if [ -e pid ]; then
+  old=$(cat pid); kill $old
+  for i in $(seq 1000); do
+    [ -e /proc/$old ] && ! grep -q ') Z ' /proc/$old/stat || break
+    sleep 0.01
+  done
+fi
+cp setting running
+setsid SONAGI serve --listen=127.0.0.1:PORT --grace=0s --seed-users=1 > out 2>&1 < /dev/null &
+echo $! > pid
+echo "restarted with $(cat setting)" | tee -a said
+"#;
+
+/// A service that somebody runs with a pool of 5, and its folder; it ends with the test.
+struct RunningService {
+    place: Place,
+    port: u16,
+}
+
+impl RunningService {
+    fn start() -> RunningService {
+        let (place, port) = (Place::new(), free_port());
+        let restart = RESTART.replace("PORT", &port.to_string()).replace("SONAGI", SONAGI);
+        place.write("restart.sh", &restart);
+        place.write("apply.sh", "echo \"apply $1\" >> said; echo $1 > setting");
+        place.write("restore.sh", "echo restore >> said; echo 5 > setting");
+        place.write("setting", "5\n");
+        let status = std::process::Command::new("sh").arg("restart.sh").current_dir(place.path()).status();
+        assert!(status.unwrap().success());
+        wait_until("the service", || is_open(port));
+        fs::remove_file(place.path().join("said")).unwrap();
+        RunningService { place, port }
+    }
+
+    /// A run of it with a pool of 2, and of 10.
+    fn write_script(&self, seconds: u32, rest: &[&str]) {
+        let launch = [
+            "apply: sh apply.sh {{ pool }}",
+            "restart: sh restart.sh",
+            "read: { command: cat running, equals: \"{{ pool }}\" }",
+            "restore: sh restore.sh",
+        ];
+        let replaced = |key: &&&str| !rest.iter().any(|line| line.split(':').next() == key.split(':').next());
+        let launch: Vec<&str> = launch.iter().filter(replaced).chain(rest).copied().collect();
+        self.place.write("pool.yml", &script(self.port, seconds, &launch, "matrix: { pool: [2, 10] }\n"));
+    }
+
+    fn said(&self) -> String {
+        fs::read_to_string(self.place.path().join("said")).unwrap_or_default()
+    }
+
+    fn has(&self, pool: u32) -> bool {
+        written(&self.place, "running") == Some(pool)
+    }
+
+    /// Waits until it runs as it did before.
+    fn is_itself_again(&self) {
+        wait_until("it has its own setting", || self.has(5) && self.said().ends_with("restarted with 5\n"));
+        wait_until("it serves", || is_open(self.port));
+        assert_eq!(written(&self.place, "setting"), Some(5));
+    }
+}
+
+impl Drop for RunningService {
+    fn drop(&mut self) {
+        let id = written(&self.place, "pid").and_then(|id| Pid::from_raw(id as i32));
+        let _ = id.map(|id| kill_process(id, Signal::KILL));
+    }
+}
+
+#[test]
+fn a_service_that_runs_already_is_restarted_for_each_run_of_a_matrix_and_has_its_own_settings_again_after_it()
+{
+    let service = RunningService::start();
+    service.write_script(1, &[]);
+    let answer = service.place.sonagi(&["run", "pool.yml", "--json"]);
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+    let turn = |pool| format!("apply {pool}\nrestarted with {pool}\nrestore\nrestarted with 5\n");
+    assert_eq!(service.said(), turn(2) + &turn(10));
+    service.is_itself_again();
+    for run in answer.json().as_array().unwrap() {
+        assert_eq!(run["service"], Value::Null, "what it uses is not ours to know");
+        let log = Path::new(run["run_folder"].as_str().unwrap()).join("service.log");
+        let log = fs::read_to_string(service.place.path().join(log)).unwrap();
+        let pool = &run["combination"]["pool"];
+        assert!(log.starts_with(&format!("restarted with {pool}\n{pool}\n")), "{log}");
+    }
+}
+
+/// The error of a run that does not come about; the service runs as it did before.
+fn error_with(rest: &[&str]) -> String {
+    let service = RunningService::start();
+    service.write_script(1, rest);
+    let answer = service.place.sonagi(&["run", "pool.yml", "--matrix", "pool=2"]);
+    assert_eq!(answer.code, Some(4), "{answer:?}");
+    assert!(answer.out.contains("could not run: launch: "), "nothing was run: {answer:?}");
+    service.is_itself_again();
+    answer.err.replace(&service.port.to_string(), "PORT")
+}
+
+#[test]
+fn a_service_that_is_not_as_the_run_wants_it_is_a_clear_error_and_is_restored() {
+    let told = error_with(&["read: { command: echo 7, equals: \"{{ pool }}\" }"]);
+    let expected = "error: launch: the running service is not as the run wants it: `read` must print \"2\", the setting \
+                    that was made; it printed \"7\"\n  | restarted with 2\n  | 7\nhint: `apply` changed something else";
+    assert!(told.starts_with(expected), "{told}");
+
+    let told = error_with(&["apply: echo 2 > setting; echo no right to; exit 3"]);
+    let expected = "error: launch: the running service is not as the run wants it: `apply` ended with exit status: 3\n  \
+                    | no right to\n";
+    assert!(told.starts_with(expected), "{told}");
+
+    let told = error_with(&["read: { command: [no-such-program], equals: 2 }"]);
+    assert!(told.contains(": `read` ended with exit status: 127\n"), "{told}");
+
+    let told = error_with(&["ready: http://127.0.0.1:1/", "patience: 300ms"]);
+    let expected = "error: launch: the service restarted by `sh restart.sh` was not ready within 0.3 s: \
+                    http://127.0.0.1:1/: Connection refused (os error 111)\n  | restarted with 2\nhint: ";
+    assert!(told.starts_with(expected), "{told}");
+
+    let told = error_with(&[
+        "restore: sh restore.sh; echo but not all; exit 9",
+        "read: { command: \"false\", equals: 2 }",
+    ]);
+    assert!(told.contains(": `read` ended with exit status: 1\n"), "{told}");
+    assert!(
+        told.contains("\n`restore` ended with exit status: 9\n") && told.contains("  | but not all\n"),
+        "{told}"
+    );
+}
+
+#[test]
+fn ctrl_c_and_a_kill_of_the_run_leave_the_service_as_it_was() {
+    for signal in [Signal::INT, Signal::KILL] {
+        let service = RunningService::start();
+        service.write_script(60, &[]);
+        let mut running = Running::start(service.place.command(&["run", "pool.yml"]));
+        running.wait_for("0:01/");
+        assert!(service.has(2), "the run has its setting");
+        running.signal(signal);
+        let answer = running.end();
+        assert_eq!(answer.code, (signal == Signal::INT).then_some(130), "{answer:?}");
+        service.is_itself_again();
+    }
+}
+
+#[test]
+fn ctrl_c_during_a_restart_does_not_leave_the_service_without_one() {
+    // Without an `apply` there is nothing to restore, but it was about to be started again.
+    for rest in [&[][..], &["apply:", "read:", "restore:"]] {
+        let service = RunningService::start();
+        let hangs = "restart: \"[ -e hung ] || { echo $$ > hung; kill $(cat pid); exec sleep 1000; }; sh restart.sh\"";
+        service.write_script(1, &[&[hangs], rest].concat());
+        let running = Running::start(service.place.command(&["run", "pool.yml"]));
+        wait_until("the restart", || written(&service.place, "hung").is_some());
+        running.signal(Signal::INT);
+        let answer = running.end();
+        assert_eq!(answer.code, Some(130), "{answer:?}");
+        service.is_itself_again();
+        assert!(!is_alive(written(&service.place, "hung").unwrap()), "the restart that was cut off is ended");
+    }
+}
+
+#[test]
+fn a_keeper_that_is_killed_cannot_restore_which_is_told() {
+    let service = RunningService::start();
+    service.write_script(60, &[]);
+    let mut running = Running::start(service.place.command(&["run", "pool.yml"]));
+    running.wait_for("0:01/");
+    let keeper = Pid::from_raw(children_of(running.id())[0] as i32).unwrap();
+    kill_process(keeper, Signal::KILL).unwrap();
+    running.signal(Signal::INT);
+    let answer = running.end();
+    let expected =
+        "launch: the process that restores the service's settings was killed: nothing was restored\nhint: ";
+    assert!(answer.err.contains(expected), "{answer:?}");
+    assert!(service.has(2), "nobody did it");
+}
+
+#[test]
+fn a_k6_script_restarts_its_service_by_the_same_keys() {
+    let service = RunningService::start();
+    let RunningService { place, port, .. } = &service;
+    let options = format!(
+        "apply: 'sh apply.sh ' + __ENV.POOL, restart: ['sh', 'restart.sh'], ready: 'http://127.0.0.1:{port}/healthz', \
+         read: {{ command: 'cat running', equals: __ENV.POOL }}, restore: 'sh restore.sh'"
+    );
+    let script = format!(
+        "import http from 'k6/http';\nimport {{ check }} from 'k6';\n\
+         export const options = {{ iterations: 5, sonagi: {{ launch: {{ {options} }} }} }};\n\
+         export default () => check(http.get('http://127.0.0.1:{port}/healthz'), {{ well: (it) => it.status === 200 }});\n"
+    );
+    place.write("pool.js", &script);
+    let answer = place.sonagi(&["run", "pool.js", "--env", "POOL=3"]);
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+    assert!(answer.out.contains("checks_succeeded...: 100.00%"), "{}", answer.out);
+    assert_eq!(service.said(), "apply 3\nrestarted with 3\nrestore\nrestarted with 5\n");
+    service.is_itself_again();
+}
