@@ -10,6 +10,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { markdown } from '../experiments/lib/table.mjs';
 import { finish, serve } from '../interop/support/process.mjs';
 
 const SONAGI = process.env.SONAGI_BIN ?? new URL('../target/release/sonagi', import.meta.url).pathname;
@@ -101,7 +102,4 @@ try {
 }
 console.log(`${RUNS} runs each of ${SECONDS} s; busy: beside ${BURNERS} CPU burners on ${availableParallelism()} cores. Median (least–largest).\n`);
 const head = ['script', 'machine', 'lag p99 ms', 'hiccup p99 ms', 'busiest core %', 'waited of wanted %', 'pressure %', 'lag > 1 / 5 / 10 ms', 'not ok (starved)'];
-const line = (cells) => `| ${cells.join(' | ')} |`;
-console.log(line(head));
-console.log(`|${'---|'.repeat(head.length)}`);
-for (const [key, runs] of found) console.log(line(row(...key.split('|'), runs)));
+console.log(markdown({ head }, [...found].map(([key, runs]) => row(...key.split('|'), runs))));

@@ -1,4 +1,5 @@
 // Results as Markdown: a table per case, the table of all claims. Pure: documents in, text out.
+import { markdown } from '../../experiments/lib/table.mjs';
 import { judge } from './claims.mjs';
 import { readable } from './measures.mjs';
 import { summaries } from './statistics.mjs';
@@ -6,7 +7,7 @@ import { summaries } from './statistics.mjs';
 /** A case's table with what belongs under it. */
 export function caseText(result) {
   const rows = rowsOf(result);
-  const lines = [`## ${result.title}`, '', result.about, '', ...table(result, rows), ''];
+  const lines = [`## ${result.title}`, '', result.about, '', table(result, rows), ''];
   const notes = notesOf(result);
   if (notes.length > 0) lines.push(...notes.map((note) => `- ${note}`), '');
   if (result.stale) lines.push('**Stale**: the code that every case measures (wire, measure, transport, engine) has changed since.', '');
@@ -56,7 +57,7 @@ function table({ rows: contestants, columns, headline, advantage: better = 'sona
     const cells = measured.map(([measure, { unit }]) => cell(rows[name][measure], unit) + (measure === 'target_cpu' ? busy(rows[name][measure]) : ''));
     return [name, ...(foreign ? [target] : []), ...cells, advantage(rows, contestants, name, headline, columns)];
   });
-  return [head, head.map((_, index) => (index === 0 ? '---' : '--:')), ...lines].map((cells) => `| ${cells.join(' | ')} |`);
+  return markdown({ head, right: head.slice(1) }, lines);
 }
 
 /** `median (min–max)`; the range is left out where every run gave the same. */

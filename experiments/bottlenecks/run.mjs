@@ -10,15 +10,15 @@ import { existsSync, readdirSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { ROOT } from '../../bench/lib/cache.mjs';
-import { machine } from '../../bench/lib/machine.mjs';
 import { SONAGI } from '../../interop/support/process.mjs';
 import { Kept, fingerprint } from '../lib/kept.mjs';
 import { rewrite } from '../lib/marked.mjs';
+import { machineLine } from '../lib/measured_on.mjs';
 import { goAhead } from './lib/ahead.mjs';
 import { judged, runs } from './lib/judge.mjs';
 import { explained } from './lib/sonagi.mjs';
 import { Started, endAllWhenInterrupted } from './lib/started.mjs';
-import { markdown, told } from './lib/table.mjs';
+import { page, told } from './lib/table.mjs';
 
 const README = new URL('README.md', import.meta.url);
 const { ONLY, SIZE = 'judge', RUNS = 3, HEALTHY = 10, DETAILS, WRITE, FRESH } = process.env;
@@ -48,8 +48,7 @@ for (const plant of plants) {
   }
   if (impossible) console.log(`${plant.name}: not run, because ${impossible}`);
 }
-const { cpu, cores, kernel, node } = machine();
-const text = `${markdown(results)}\n\n${cpu}, ${cores} cores, Linux ${kernel}, Node ${node}.`;
+const text = `${page(results)}\n\n${machineLine()}.`;
 console.log(`\n${text}`);
 if (WRITE) rewrite(README, 'table', () => text);
 process.exitCode = isQuick && !results.every((result) => judged(result).isAsWanted) ? 1 : 0;

@@ -8,12 +8,14 @@
 import { existsSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { ROOT } from '../../bench/lib/cache.mjs';
-import { commit, machine } from '../../bench/lib/machine.mjs';
+import { commit } from '../../bench/lib/machine.mjs';
 import { SONAGI } from '../../interop/support/process.mjs';
 import { Kept, fingerprint } from '../lib/kept.mjs';
 import { rewrite } from '../lib/marked.mjs';
+import { machineLine } from '../lib/measured_on.mjs';
+import { markdown, merged } from '../lib/table.mjs';
 import { found } from './lib/search.mjs';
-import { isHeld, merged, rowOf, table, told } from './lib/table.mjs';
+import { TABLE, isHeld, rowOf, told } from './lib/table.mjs';
 import { LIMITS } from './limits.mjs';
 
 const README = new URL('README.md', import.meta.url);
@@ -36,11 +38,10 @@ const searches = new Map(names.map((name) => [name, []]));
 // The limits in turn, so that a part of it is a part of each.
 const waiting = Array.from({ length: Number(RUNS) }, (_, run) => names.map((name) => ({ name, run }))).flat();
 await Promise.all(Array.from({ length: Number(AT_ONCE) }, work));
-const { cpu, cores, kernel, node } = machine();
-const where = `Sonagi of ${commit()}, ${AT_ONCE} at once; ${cpu}, ${cores} cores, Linux ${kernel}, Node ${node}`;
+const where = `Sonagi of ${commit()}, ${AT_ONCE} at once; ${machineLine()}`;
 const rows = names.map((name) => rowOf(name, LIMITS[name], searches.get(name), { trial: TRIAL, where }));
-console.log(`\n${table(rows).join('\n')}`);
-if (WRITE) rewrite(README, 'searches', (text) => merged(text, rows));
+console.log(`\n${markdown(TABLE, rows)}`);
+if (WRITE) rewrite(README, 'searches', (text) => markdown(TABLE, merged(TABLE, text, rows)));
 process.exitCode = names.every((name) => searches.get(name).every((search) => isHeld(LIMITS[name], search))) ? 0 : 1;
 
 /** Takes what waits, until nothing does. */

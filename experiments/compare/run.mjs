@@ -3,18 +3,20 @@
 //
 //   node experiments/compare/run.mjs                          20 pairs of each kind, ten runs a side
 //   ONLY=http-slower PAIRS=2 RUNS=5 FRESH=1 node experiments/compare/run.mjs
+//   ONLY=room-same WRITE=1 node experiments/compare/run.mjs     its row alone in README.md; the others stay
 //
 // Every pair is written down as soon as it is done; started again, it goes on where it was.
 import { existsSync } from 'node:fs';
 import { ROOT } from '../../bench/lib/cache.mjs';
-import { machine } from '../../bench/lib/machine.mjs';
 import { SONAGI, finish } from '../../interop/support/process.mjs';
 import { endAllWhenInterrupted } from '../bottlenecks/lib/started.mjs';
 import { Kept, fingerprint } from '../lib/kept.mjs';
 import { rewrite } from '../lib/marked.mjs';
+import { machineLine } from '../lib/measured_on.mjs';
+import { merged } from '../lib/table.mjs';
 import { KINDS } from './lib/kinds.mjs';
 import { pair } from './lib/pair.mjs';
-import { judged, markdown, told } from './lib/table.mjs';
+import { TABLE, judged, page, rowsOf, told } from './lib/table.mjs';
 
 const README = new URL('README.md', import.meta.url);
 const { ONLY, PAIRS = 20, RUNS = 10, SEED = 1, KEEP, FRESH, WRITE } = process.env;
@@ -38,12 +40,10 @@ for (const [name, kind] of Object.entries(KINDS).filter(([name]) => !ONLY || ONL
 for (let number = 1; number <= Number(PAIRS); number += 1) {
   for (const { kind, pairs } of results) pairs.push(await once(kind, number));
 }
-const { cpu, cores, kernel, node } = machine();
-const where = `${version}; ${cpu}, ${cores} cores, Linux ${kernel}, Node ${node}.`;
-const text = `${markdown(results, { runs })}\n\n${where}`;
-console.log(`\n${text}`);
-if (WRITE) rewrite(README, 'table', () => text);
-process.exitCode = judged(results).every(({ isMet }) => isMet) ? 0 : 1;
+const rows = rowsOf(results, { runs, where: `${version}; ${machineLine()}` });
+console.log(`\n${page(rows)}`);
+if (WRITE) rewrite(README, 'table', (text) => page(merged(TABLE, text, rows)));
+process.exitCode = judged(rows).every(({ isMet }) => isMet) ? 0 : 1;
 
 /** A pair that is done already, or made now; what goes wrong with one is told and ends none of the others. */
 async function once(kind, number) {

@@ -2,63 +2,57 @@
 // (README.md).
 //
 //   node experiments/host/run.mjs                  all of it: three and a half minutes
-//   ONLY=latency,end node experiments/host/run.mjs
+//   ONLY=latency,end WRITE=1 node experiments/host/run.mjs    some; rows of the others stay as they are
 import { existsSync } from 'node:fs';
 import { loadavg } from 'node:os';
-import { machine } from '../../bench/lib/machine.mjs';
 import { SONAGI, finish } from '../../interop/support/process.mjs';
 import { Started, endAllWhenInterrupted } from '../bottlenecks/lib/started.mjs';
+import { fingerprint } from '../lib/kept.mjs';
 import { rewrite } from '../lib/marked.mjs';
+import { machineLine } from '../lib/measured_on.mjs';
+import { markdown, merged } from '../lib/table.mjs';
 import { cpu } from './checks/cpu.mjs';
 import { killed } from './checks/end.mjs';
 import { memory } from './checks/memory.mjs';
 import { bandwidth, connections, latency } from './checks/network.mjs';
+import { TABLE, rowOf, told } from './lib/table.mjs';
 
 const README = new URL('README.md', import.meta.url);
 const CHECKS = { cpu, memory, latency, bandwidth, connections, end: killed };
+const table = { ...TABLE, order: Object.keys(CHECKS) };
 const { ONLY, WRITE } = process.env;
 
 endAllWhenInterrupted();
 if (!existsSync(SONAGI)) {
   throw new Error(`there is no ${SONAGI}\nhint: cargo build --release -p sonagi; SONAGI_BIN=target/release/sonagi`);
 }
+const { stdout: version } = await finish(SONAGI, ['--version']);
+// Rows of several binaries may come to stand in one table.
+const where = `${version.trim()} ${fingerprint([SONAGI])}; ${machineLine()}`;
 const rows = [];
+let areHeld = true;
 for (const [name, check] of Object.entries(CHECKS).filter(([name]) => !ONLY || ONLY.split(',').includes(name))) {
   // Told as they come: it may be cut off.
-  for await (const row of once(name, check)) {
-    rows.push(row);
-    console.log(`${row.isHeld === false ? 'NOT HELD ' : ''}${row.what}: asked ${row.asked}, got ${row.got}`);
+  for await (const figure of once(name, check)) {
+    rows.push(rowOf(name, figure, where));
+    areHeld &&= figure.isHeld !== false;
+    console.log(told(figure));
   }
 }
-const text = `${markdown(rows)}\n\n${await where()}`;
-console.log(`\n${text}`);
-if (WRITE) rewrite(README, 'table', () => text);
-process.exitCode = rows.some(({ isHeld }) => isHeld === false) ? 1 : 0;
+console.log(`\n${markdown(table, rows)}`);
+if (WRITE) rewrite(README, 'table', (text) => markdown(table, merged(table, text, rows)));
+process.exitCode = areHeld ? 0 : 1;
 
-/** The rows of one check; one that cannot be made is a row that is not held. */
+/** The figures of one check; one that cannot be made is a figure that is not held. */
 async function* once(name, check) {
   const started = new Started();
   const load = loadavg()[0].toFixed(1);
   try {
-    for await (const row of check(started)) yield { ...row, load };
+    for await (const figure of check(started)) yield { ...figure, load };
   } catch (error) {
     const got = `FAILED: ${error.message.split('\n')[0]}`;
     yield { what: name, asked: 'to be measured', got, isHeld: false, load };
   } finally {
     await started.end();
   }
-}
-
-/** What it was measured on. */
-async function where() {
-  const { cpu, cores, kernel, node } = machine();
-  const { stdout } = await finish(SONAGI, ['--version']);
-  return `${stdout.trim()}; ${cpu}, ${cores} cores, Linux ${kernel}, Node ${node}.`;
-}
-
-function markdown(rows) {
-  const word = { true: 'yes', false: 'NO', undefined: '' };
-  const head = ['what', 'asked', 'got', 'held', 'machine load'];
-  const cells = rows.map(({ what, asked, got, isHeld, load }) => [what, asked, got, word[isHeld], load]);
-  return [head, ['---', '--:', '--:', '---', '--:'], ...cells].map((row) => `| ${row.join(' | ')} |`).join('\n');
 }

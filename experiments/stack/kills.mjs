@@ -10,9 +10,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { SONAGI } from '../../interop/support/process.mjs';
 import { rewrite } from '../lib/marked.mjs';
+import { markdown, merged } from '../lib/table.mjs';
 import { endWhenInterrupted } from './lib/interrupted.mjs';
 import { figuresOf, judged, killed, KINDS, TRANSPORTS } from './lib/kills.mjs';
-import { line, merged, rowsOf, table } from './lib/kills_table.mjs';
+import { TABLE, line, rowsOf } from './lib/kills_table.mjs';
 import { Stack } from './lib/stack.mjs';
 
 const SCRIPT = fileURLToPath(new URL('kills.yml', import.meta.url));
@@ -46,8 +47,9 @@ const isInterrupted = endWhenInterrupted(async () => (await starting?.catch(() =
 
 const results = [];
 for (const kind of kinds) results.push({ kind, runs: await all(kind) });
-console.log(`\n${table(results.flatMap(rowsOf)).join('\n')}`);
-if (WRITE) rewrite(PAGE, 'kills', (text) => merged(text, results.flatMap(rowsOf)));
+const rows = results.flatMap(rowsOf);
+console.log(`\n${markdown(TABLE, rows)}`);
+if (WRITE) rewrite(PAGE, 'kills', (text) => markdown(TABLE, merged(TABLE, text, rows)));
 process.exitCode = results.every(({ runs }) => areEnough(runs) && runs.every(({ verdict }) => verdict !== 'failed')) ? 0 : 1;
 
 /** All rounds of a kind, in one stack: what was killed is killed again. */

@@ -1,5 +1,10 @@
 // What runs came to, as text.
+import { markdown, range } from '../../lib/table.mjs';
 import { accused, judged, place } from './judge.mjs';
+
+const TABLE = {
+  head: ['planted', 'rule', 'runs', 'named first', 'second', 'not', 'named instead', 'healthy runs', 'accused', 'machine load'],
+};
 
 /** One run in a line; with details also why. */
 export function told(plant, { planted, seed, load, diagnosis, error }, details) {
@@ -18,10 +23,8 @@ export function told(plant, { planted, seed, load, diagnosis, error }, details) 
 }
 
 /** The table of all plants, and the sums under it. */
-export function markdown(results) {
-  const rows = results.map(row);
-  const head = ['planted', 'rule', 'runs', 'named first', 'second', 'not', 'named instead', 'healthy runs', 'accused', 'machine load'];
-  const lines = [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
+export function page(results) {
+  const lines = [markdown(TABLE, results.map(row))];
   const done = results.filter(({ runs }) => runs.length > 0).map((result) => judged(result));
   const sum = (of) => done.reduce((sum, result) => sum + of(result), 0);
   const kinds = done.filter(({ planted, first }) => planted > 0 && first === planted).length;
@@ -34,8 +37,7 @@ function row({ plant, runs, impossible }) {
   const name = `${plant.name}: ${plant.about}`;
   if (impossible) return [name, plant.expects, 'not run', '', '', '', impossible, '', '', ''];
   const { planted, first, second, not, instead, healthy, wrongly } = judged({ plant, runs });
-  const loads = runs.map(({ load }) => load);
-  const load = `${Math.min(...loads).toFixed(1)}–${Math.max(...loads).toFixed(1)}`;
+  const load = range(runs.map(({ load }) => load), (load) => load.toFixed(1));
   const accusation = wrongly.length === 0 ? '0' : `${wrongly.length} (${[...new Set(wrongly)].join(', ')})`;
   return [name, plant.expects, planted, first, second, not, instead.join(', '), healthy, accusation, load];
 }

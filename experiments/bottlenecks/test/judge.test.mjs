@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { accused, judged, place, runs } from '../lib/judge.mjs';
-import { markdown } from '../lib/table.mjs';
+import { page } from '../lib/table.mjs';
 
 const said = (...ids) => ({ findings: ids.map((id) => ({ id, confidence: 'likely', evidence: [] })) });
 const plant = { name: 'full-pool', about: 'a full pool', expects: 'pool_small' };
@@ -41,15 +41,15 @@ test('runs of a plant come to what the table says', () => {
     wrongly: ['cpu'],
     isAsWanted: false,
   });
-  const [, , row] = markdown([result]).split('\n');
-  assert.equal(row, '| full-pool: a full pool | pool_small | 3 | 1 | 1 | 1 | cpu, nothing | 2 | 1 (cpu) | 1.0–1.0 |');
+  const [, , row] = page([result]).split('\n');
+  assert.equal(row, '| full-pool: a full pool | pool_small | 3 | 1 | 1 | 1 | cpu, nothing | 2 | 1 (cpu) | 1.0 |');
 });
 
 test('a run that failed is neither a success nor a miss, and nothing is as wanted with it', () => {
   const result = { plant, runs: [run(true, said('pool_small')), run(true, undefined, { error: 'no port' })] };
   assert.equal(judged(result).first, 1);
   assert.equal(judged(result).isAsWanted, false);
-  assert.match(markdown([result]), /Runs that failed: 1\./);
+  assert.match(page([result]), /Runs that failed: 1\./);
 });
 
 test('a healthy service on a machine that others use is as wanted, and yet accused in the table', () => {
@@ -60,5 +60,5 @@ test('a healthy service on a machine that others use is as wanted, and yet accus
 });
 
 test('a plant that cannot be made here is told with the reason', () => {
-  assert.match(markdown([{ plant, runs: [], impossible: 'a cgroup needs root' }]), /not run \|  \|  \|  \| a cgroup needs root/);
+  assert.match(page([{ plant, runs: [], impossible: 'a cgroup needs root' }]), /not run \|  \|  \|  \| a cgroup needs root/);
 });

@@ -1,14 +1,21 @@
 // What searches for planted limits came to, as text.
 import { median } from '../../../bench/lib/statistics.mjs';
+import { percent, range } from '../../lib/table.mjs';
 
-const HEAD = ['limit', 'length of a trial', 'truth', 'searches', 'hold the truth', 'brackets', 'width', 'trials', 'trial time', 'took', 'machine load', 'measured with'];
+/** A row of other limits, or with trials of another length, stays when some are searched for again. */
+export const TABLE = {
+  head: [
+    ...['limit', 'length of a trial', 'truth', 'searches', 'hold the truth', 'brackets', 'width', 'trials', 'trial time', 'took'],
+    ...['machine load', 'measured with'],
+  ],
+  keyOf: ([name, trial]) => `${name} ${trial}`,
+};
 
 /** Whether a search ended with a bracket, and the truth is in it. */
 export const isHeld = ({ truth }, { end, low, high }) => end === 'bracket' && low !== null && low <= truth && truth <= high;
 
 const bracket = ({ low, high }) => `${low ?? '-'}–${high ?? '-'}`;
 const widthOf = ({ low, high }) => (low && high ? 1 - low / high : NaN);
-const percent = (share) => (Number.isFinite(share) ? `${(100 * share).toFixed(1)} %` : '-');
 const seconds = (s) => `${s.toFixed(0)} s`;
 
 /** One search in a line. */
@@ -23,8 +30,7 @@ export function told(name, limit, search) {
 export function rowOf(name, limit, searches, { trial, where }) {
   const whole = searches.filter(({ error }) => !error);
   const of = (figure) => (whole.length > 0 ? seconds(median(whole.map((search) => search[figure]))) : '-');
-  const range = (figures, shown) => [...new Set([Math.min(...figures), Math.max(...figures)])].map(shown).join('–');
-  const spread = (figure, shown) => (whole.length > 0 ? range(whole.map(figure), shown) : '-');
+  const spread = (figure, shown) => range(whole.map(figure), shown);
   return [
     name,
     trial,
@@ -46,17 +52,4 @@ function counted(texts) {
   const times = new Map();
   for (const text of texts) times.set(text, (times.get(text) ?? 0) + 1);
   return [...times].sort(([, a], [, b]) => b - a).map(([text, n]) => (n === 1 ? text : `${text} (${n} times)`)).join(', ') || '-';
-}
-
-const line = (cells) => `| ${cells.join(' | ')} |`;
-
-/** Lines of Markdown. */
-export const table = (rows) => [HEAD, HEAD.map(() => '---'), ...rows].map(line);
-
-/** The table of a page with new rows in it: a limit that was not looked for this time, or with other trials, keeps its row. */
-export function merged(text, rows) {
-  const old = text.split('\n').filter((row) => row.startsWith('| ')).slice(1).map((row) => row.slice(2, -2).split(' | '));
-  const keyOf = ([name, trial]) => `${name} ${trial}`;
-  const all = new Map([...old.filter(([name]) => !name.startsWith('---')), ...rows].map((row) => [keyOf(row), row]));
-  return table([...all.values()]).join('\n');
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isHeld, merged, rowOf, table, told } from '../lib/table.mjs';
+import { markdown, merged } from '../../lib/table.mjs';
+import { TABLE, isHeld, rowOf, told } from '../lib/table.mjs';
 
 const LIMIT = { truth: 500 };
 const good = { end: 'bracket', low: 494, high: 520, trials: 17, trial_s: 200.4, took_s: 214, load: 0.5 };
@@ -38,7 +39,7 @@ test('a row has what all searches for a limit came to, and what failed does not 
 
 test('rows of a page stay unless they were made again', () => {
   const row = (name, trial, held) => [name, trial, ...Array(10).fill(held)];
-  const page = table([row('a', '20s', 'old'), row('b', '20s', 'old'), row('b', '4s', 'old')]).join('\n');
-  const wanted = table([row('a', '20s', 'old'), row('b', '20s', 'new'), row('b', '4s', 'old'), row('c', '20s', 'new')]);
-  assert.equal(merged(page, [row('b', '20s', 'new'), row('c', '20s', 'new')]), wanted.join('\n'));
+  const page = markdown(TABLE, [row('a', '20s', 'old'), row('b', '20s', 'old'), row('b', '4s', 'old')]);
+  const wanted = [row('a', '20s', 'old'), row('b', '20s', 'new'), row('b', '4s', 'old'), row('c', '20s', 'new')];
+  assert.deepEqual(merged(TABLE, page, [row('b', '20s', 'new'), row('c', '20s', 'new')]), wanted);
 });

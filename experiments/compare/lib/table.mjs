@@ -1,5 +1,7 @@
 // What pairs came to, as text, and whether that is what is wanted.
 import { median } from '../../../bench/lib/statistics.mjs';
+import { markdown, percent, range } from '../../lib/table.mjs';
+import { KINDS } from './kinds.mjs';
 
 /** No more than this share of identical pairs may be called different, and no less than that of planted ones. */
 export const DIFFERENT_AT_MOST = 0.05;
@@ -30,36 +32,47 @@ function ratios({ ratio, interval, spread, truth }) {
   return `B ÷ A ${ratio.toFixed(3)} (${low}–${high}), runs vary by ${percent(spread)}${services}`;
 }
 
-/** What is wanted of the pairs of all kinds: `[{ what, count, of, isMet }]`. One without a verdict is not as wanted. */
-export function judged(results) {
-  const pairs = (wants) => results.filter(({ kind }) => kind.slower > 1 === wants).flatMap(({ pairs }) => pairs);
-  const [same, planted] = [pairs(false), pairs(true)];
-  const broken = [...same, ...planted].filter(({ error, verdict }) => error || verdict === 'not_comparable');
+/** Kinds whose pairs were not made this time keep their row. */
+export const TABLE = {
+  head: [
+    ...['pairs of', 'pairs', 'runs a side', 'BETTER or WORSE', 'the right way', 'SAME', 'INCONCLUSIVE', 'not compared'],
+    ...['B ÷ A', 'by the services', 'runs vary by', 'other figures called', 'runs left out', 'machine load', 'measured with'],
+  ],
+  order: Object.values(KINDS).map(({ about }) => about),
+};
+
+/**
+ * What is wanted of the pairs in the rows of a table, read from a page or made now: `[{ what, count, of, isMet }]`. A pair
+ * without a verdict is not as wanted.
+ */
+export function judged(rows) {
+  const figures = rows.map((row) => Object.fromEntries(TABLE.head.map((name, at) => [name, row[at]])));
+  const sum = (some, name) => some.reduce((sum, figures) => sum + Number(figures[name]), 0);
+  const isPlanted = (figures) => figures['the right way'] !== '';
+  const [same, planted] = [figures.filter((figures) => !isPlanted(figures)), figures.filter(isPlanted)];
   const claims = [];
   const claim = (what, count, of, isMet) => of > 0 && claims.push({ what, count, of, isMet });
-  const different = same.filter(isDifferent).length;
-  claim('identical pairs called different', different, same.length, different <= DIFFERENT_AT_MOST * same.length);
-  const right = planted.filter(isRight).length;
-  claim('planted changes called', right, planted.length, right >= CALLED_AT_LEAST * planted.length);
-  claim('pairs that could not be compared', broken.length, same.length + planted.length, broken.length === 0);
+  const [different, twins] = [sum(same, 'BETTER or WORSE'), sum(same, 'pairs')];
+  claim('identical pairs called different', different, twins, different <= DIFFERENT_AT_MOST * twins);
+  const [right, changes] = [sum(planted, 'the right way'), sum(planted, 'pairs')];
+  claim('planted changes called', right, changes, right >= CALLED_AT_LEAST * changes);
+  const broken = sum(figures, 'not compared');
+  claim('pairs that could not be compared', broken, twins + changes, broken === 0);
   return claims;
 }
 
-const HEAD = [
-  ...['pairs of', 'pairs', 'runs a side', 'BETTER or WORSE', 'the right way', 'SAME', 'INCONCLUSIVE', 'not compared'],
-  ...['B ÷ A', 'by the services', 'runs vary by', 'other figures called', 'runs left out', 'machine load'],
-];
-
 /** The table, and the verdict on it. */
-export function markdown(results, { runs }) {
-  const rows = results.filter(({ pairs }) => pairs.length > 0).map((result) => row(result, runs));
-  const lines = [HEAD, HEAD.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
+export function page(rows) {
   const word = (isMet) => (isMet ? 'as wanted' : 'NOT as wanted');
   const said = ({ what, count, of, isMet }) => `- ${what}: ${count} of ${of} (${word(isMet)})`;
-  return [...lines, '', ...judged(results).map(said)].join('\n');
+  return [markdown(TABLE, rows), '', ...judged(rows).map(said)].join('\n');
 }
 
-function row({ kind, pairs }, runs) {
+/** The cells of each kind of which there are pairs; `where` says what they were measured with. */
+export const rowsOf = (results, made) =>
+  results.filter(({ pairs }) => pairs.length > 0).map((result) => rowOf(result, made));
+
+function rowOf({ kind, pairs }, { runs, where }) {
   const whole = pairs.filter(({ error }) => !error);
   const count = (is) => whole.filter(is).length;
   const of = (figure) => whole.map((pair) => pair[figure]).filter(Number.isFinite);
@@ -76,13 +89,10 @@ function row({ kind, pairs }, runs) {
     broken,
     range(of('ratio'), (ratio) => ratio.toFixed(3)),
     range(of('truth'), (ratio) => ratio.toFixed(3)),
-    of('spread').length > 0 ? `${percent(median(of('spread')))} (${range(of('spread'), percent)})` : '',
+    of('spread').length > 0 ? `${percent(median(of('spread')))} (${range(of('spread'), percent)})` : '-',
     `in ${count(({ others }) => others.length > 0)} pairs`,
     sum('left_out'),
     range(of('load'), (load) => load.toFixed(1)),
+    where,
   ];
 }
-
-const percent = (share) => (Number.isFinite(share) ? `${(100 * share).toFixed(1)} %` : '-');
-const range = (figures, shown) =>
-  figures.length === 0 ? '' : `${shown(Math.min(...figures))}–${shown(Math.max(...figures))}`;

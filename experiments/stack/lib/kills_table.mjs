@@ -1,10 +1,16 @@
 // What kills came to, as text. Pure.
+import { number } from '../../lib/table.mjs';
 import { KINDS } from './kills.mjs';
 
 const COUNTS = ['acknowledged', 'refused', 'owed', 'replayed', 'lost', 'duplicate'];
 const COUNTED = ['acknowledged', 'refused or unanswered', 'copies owed', 'replayed', 'lost', 'duplicates'];
-const HEAD = ['killed', 'transport', 'runs passed', ...COUNTED];
-const number = (value) => Math.round(value).toLocaleString('en');
+
+/** Kinds that were not run this time keep their rows, those never run have none. */
+export const TABLE = {
+  head: ['killed', 'transport', 'runs passed', ...COUNTED],
+  right: COUNTED,
+  order: KINDS.map(({ says }) => says),
+};
 
 /** A run in a line. */
 export function line(kind, { round, transport, figures, seen, verdict, why }) {
@@ -26,20 +32,4 @@ export function rowsOf({ kind, runs }) {
     const others = beside.length > 0 ? ` (${beside.map((verdict) => `${count(verdict)} ${verdict}`).join(', ')})` : '';
     return [kind.says, transport, `${count('passed')} of ${own.length}${others}`, ...COUNTS.map(sum)];
   });
-}
-
-/** Lines of Markdown. */
-export function table(rows) {
-  const aligned = HEAD.map((_, at) => (at < 3 ? '---' : '--:'));
-  return [HEAD, aligned, ...rows].map((cells) => `| ${cells.join(' | ')} |`);
-}
-
-/** The table of a page with new rows: kinds that were not run this time keep theirs, those never run have none. */
-export function merged(text, rows) {
-  const old = text.split('\n').filter((row) => row.startsWith('| ')).map((row) => row.slice(2, -2).split(' | '));
-  const ofKind = ({ says }) => {
-    const fresh = rows.filter(([kind]) => kind === says);
-    return fresh.length > 0 ? fresh : old.filter(([kind]) => kind === says);
-  };
-  return table(KINDS.flatMap(ofKind)).join('\n');
 }

@@ -1,15 +1,16 @@
 // A search for the size of a room, as text. Pure.
+import { markdown, number } from '../../lib/table.mjs';
 
-const number = (value) => Math.round(value).toLocaleString('en');
+const FIGURES = ['people', 'copies a second', 'delivered', 'p50', 'p99'];
+const TABLE = { head: [...FIGURES, 'trials that held'], right: FIGURES };
+
 const ms = (value) => (value === null ? '–' : `${value < 10 ? value.toFixed(1) : number(value)} ms`);
 
 /** The answer, and a row a size: all trials of it, the figures of its worst one. */
 export function curve({ found, trials, limited_by, until, version }) {
   const sizes = [...new Set(trials.map(({ load }) => load))].sort((a, b) => a - b);
-  const head = ['people', 'copies a second', 'delivered', 'p50', 'p99', 'trials that held'];
   const rows = sizes.map((size) => row(size, trials.filter(({ load }) => load === size)));
-  const lines = [head, ['--:', '--:', '--:', '--:', '--:', '---'], ...rows].map((cells) => `| ${cells.join(' | ')} |`);
-  return [...lines, '', answer(found, limited_by), `\`${until}\`, Sonagi ${version}.`].join('\n');
+  return [markdown(TABLE, rows), '', answer(found, limited_by), `\`${until}\`, Sonagi ${version}.`].join('\n');
 }
 
 function row(size, trials) {

@@ -1,8 +1,9 @@
 // A run during which nothing was killed, or nothing was under way, never passes; one that lost something fails.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { markdown, merged } from '../../lib/table.mjs';
 import { figuresOf, judged, KINDS, TRANSPORTS } from '../lib/kills.mjs';
-import { merged, rowsOf, table } from '../lib/kills_table.mjs';
+import { TABLE, rowsOf } from '../lib/kills_table.mjs';
 
 const kind = (name) => KINDS.find((one) => one.name === name);
 const SUMMARY = {
@@ -78,7 +79,7 @@ test('the table sums runs, names those that do not count, and keeps the rows of 
   const counted = ['1,194', '6', '18,000', '90', '0', '0'];
   assert.deepEqual(rows, [['an instance, SIGKILL', 'ws', '1 of 3 (1 failed, 1 void)', ...counted]]);
   const others = [['Redis, SIGKILL', 'ws', '1 of 1', '1', '0', '2', '0', '0', '0']];
-  const page = table([...others, ['an instance, SIGKILL', 'ws', 'old', '', '', '', '', '', '']]).join('\n');
-  assert.equal(merged(page, rows), table([...rows, ...others]).join('\n'));
-  assert.equal(merged('not measured yet', others), table(others).join('\n'));
+  const page = markdown(TABLE, [...others, ['an instance, SIGKILL', 'ws', 'old', '', '', '', '', '', '']]);
+  assert.deepEqual(merged(TABLE, page, rows), [...rows, ...others]);
+  assert.deepEqual(merged(TABLE, 'not measured yet', others), others);
 });
