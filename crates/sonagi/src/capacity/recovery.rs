@@ -34,7 +34,7 @@ pub(super) enum After {
 }
 
 /// Waits until the target is itself again after a trial at a load: until the median of a probe at the lowest load is
-/// near that of the first trial. `left` is what is left of the time for the whole search.
+/// near `median_ms`, that of the first trial that held there. `left` is what is left of the time for the whole search.
 pub(super) fn recovery(
     trials: &mut dyn Trials,
     lowest: u64,

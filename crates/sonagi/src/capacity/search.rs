@@ -68,7 +68,7 @@ struct Searching<'a> {
     search: Search,
     needs: Vec<Need>,
     began: Instant,
-    /// The median latency of the first trial.
+    /// The median latency of the first trial at the lowest load that held.
     median_ms: Option<f64>,
 }
 
@@ -101,7 +101,8 @@ impl Searching<'_> {
         }
         let row = run.row(&self.asked.varied, load, seconds);
         let trial = row.trial;
-        if self.search.trials().is_empty() && trial.outcome == Outcome::Held {
+        // Not of the very first trial: that may have been the generator's fault, and is repeated then.
+        if self.median_ms.is_none() && load == self.asked.goal.from && trial.outcome == Outcome::Held {
             self.median_ms = run.latency().map(|latency| latency.p50);
         }
         self.say(&row);

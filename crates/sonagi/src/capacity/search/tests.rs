@@ -106,6 +106,25 @@ impl Lab {
         search(&mut self.target, &self.asked, &mut self.record, &terminal).unwrap();
         (self.record.into_capacity(), self.target.asked_s)
     }
+
+    /// The median that the target must come back to, after so many trials.
+    fn median_after(mut self, trials: usize) -> Option<f64> {
+        let terminal = Terminal::from_environment();
+        let mut searching = Searching {
+            trials: &mut self.target,
+            asked: &self.asked,
+            record: &mut self.record,
+            terminal: &terminal,
+            search: Search::new(self.asked.goal),
+            needs: needs(&self.asked.until),
+            began: Instant::now(),
+            median_ms: None,
+        };
+        for _ in 0..trials {
+            assert_eq!(searching.step().unwrap(), None);
+        }
+        searching.median_ms
+    }
 }
 
 fn target(length: TrialLength, unreliable: usize) -> Simulated {
@@ -152,4 +171,13 @@ fn no_trial_begins_that_would_end_behind_the_budget() {
     lab.asked.budget = Duration::from_millis(6_900);
     let (found, asked_s) = lab.searched();
     assert_eq!((found.end, asked_s), (Some(End::Budget), Vec::new()));
+}
+
+#[test]
+fn the_target_must_come_back_to_the_median_of_the_first_trial_that_held_at_the_lowest_load() {
+    let after = |unreliable, trials| Lab::new(target(TrialLength::AS_ASKED, unreliable)).median_after(trials);
+    assert_eq!((after(0, 1), after(1, 1)), (Some(10.0), None));
+    assert_eq!(after(1, 2), Some(10.0));
+    // A trial at a higher load takes longer, and says nothing of it.
+    assert_eq!((after(0, 2), after(1, 3)), (Some(10.0), Some(10.0)));
 }
