@@ -229,6 +229,11 @@ impl Search {
         trial.seconds >= FULL * self.full_s(trial.load)
     }
 
+    /// Whether the next trial is to confirm a load: one of full length, also where all trials are.
+    pub fn is_confirming(&self) -> bool {
+        matches!(self.stage, Stage::Confirm { .. })
+    }
+
     /// What is to be done next.
     pub fn next(&self) -> Step {
         match self.stage {

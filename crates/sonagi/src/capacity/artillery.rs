@@ -1,6 +1,6 @@
 //! Trials of an Artillery script: the script with other phases, or another value of a variable.
 
-use super::trials::{TrialRun, Trials, Varied};
+use super::trials::{TrialLength, TrialRun, Trials, Varied};
 use crate::error::Error;
 use crate::load;
 use crate::runs::{self, RunSession};
@@ -18,8 +18,7 @@ pub(crate) struct Varying {
     varied: Varied,
     /// Whether the variable is an axis of the script's matrix.
     is_axis: bool,
-    /// The script's only phase, if it can be made as long as a trial; None: the script says how long one is.
-    phase: Option<Lengthened>,
+    length: TrialLength,
     /// Whether the script asks for several runs, or to compare them.
     is_experiment: bool,
 }
@@ -32,8 +31,13 @@ enum Lengthened {
 }
 
 impl Varying {
-    /// Reads the script, or says everything that is wrong with it or with what is to be varied.
-    pub(crate) fn of(path: &Path, overrides: Overrides, varied: Varied) -> Result<Varying, Problems> {
+    /// Reads the script, or says everything that is wrong with it or with what is to be varied, in this range.
+    pub(crate) fn of(
+        path: &Path,
+        overrides: Overrides,
+        varied: Varied,
+        range: (u64, u64),
+    ) -> Result<Varying, Problems> {
         let loaded = sonagi_artillery::load_each(path, &overrides)?;
         let is_axis = match (&varied, loaded.first()) {
             (Varied::Variable(name), Some(run)) => run.combination.0.iter().any(|(axis, _)| axis == name),
@@ -56,9 +60,37 @@ impl Varying {
         if !problems.is_empty() {
             return Err(Problems(problems));
         }
-        let phase = loaded.first().and_then(|run| lengthened(&run.plan.load));
         let is_experiment = loaded.first().is_some_and(|run| run.experiment != Experiment::default());
-        Ok(Varying { path: path.to_owned(), overrides, varied, is_axis, phase, is_experiment })
+        let (path, length) = (path.to_owned(), TrialLength::AS_ASKED);
+        let varying = Varying { path, overrides, varied, is_axis, length, is_experiment };
+        let length = varying.length_in(range)?;
+        Ok(Varying { length, ..varying })
+    }
+
+    /// How long trials are, all over a range.
+    fn length_in(&self, (from, to): (u64, u64)) -> Result<TrialLength, Problems> {
+        let Varied::Variable(name) = &self.varied else { return Ok(TrialLength::AS_ASKED) };
+        let [first, last] = [self.as_written(from)?, self.as_written(to)?];
+        if lengthened(&first).is_some() && lengthened(&last).is_some() {
+            return Ok(TrialLength::AS_ASKED);
+        }
+        let seconds = |load: &Load| load.end().0 as f64 / 1e9;
+        if first.end() == last.end() {
+            return Ok(TrialLength::OfScript { seconds: seconds(&first) });
+        }
+        let what = format!(
+            "the script's phases take {} s with {name} {from} and {} s with {to}: a search compares trials of one \
+             length",
+            seconds(&first),
+            seconds(&last)
+        );
+        let hint = format!("write each `duration` without {name}");
+        Err(Problems(vec![Problem::of_file("--vary", what, Some(hint))]))
+    }
+
+    /// The script's own load model where its variable has this value: phases may follow from it.
+    fn as_written(&self, load: u64) -> Result<Load, Problems> {
+        Ok(sonagi_artillery::load(&self.path, &self.with_value(load))?.plan.load)
     }
 
     /// Whether the script asks for several runs, or to compare them, which a search does in its own way.
@@ -66,36 +98,47 @@ impl Varying {
         self.is_experiment
     }
 
-    /// Whether trials are as long as the script says.
-    pub(crate) fn has_own_length(&self) -> bool {
-        matches!(self.varied, Varied::Variable(_)) && self.phase.is_none()
+    /// How long its trials are.
+    pub(crate) fn length(&self) -> TrialLength {
+        self.length
     }
 
     /// The script of one trial.
     fn at(&self, load: u64, seconds: f64, target: Option<String>) -> Overrides {
-        let mut overrides = self.overrides.clone();
+        let mut overrides = self.with_value(load);
         overrides.target = target.or(overrides.target);
-        let mut over = overrides.overrides.take().unwrap_or_else(|| json!({}));
-        let phase = match (&self.varied, self.phase) {
-            (Varied::Rate, _) => Some(json!({ "duration": seconds, "arrivalRate": load })),
-            (Varied::Users, _) => Some(json!({ "duration": seconds, "users": load })),
-            (_, Some(Lengthened::Rate(rate))) => Some(json!({ "duration": seconds, "arrivalRate": rate })),
-            (_, Some(Lengthened::Users(users))) => Some(json!({ "duration": seconds, "users": users })),
-            (_, None) => None,
+        let phase = match &self.varied {
+            Varied::Rate => Some(Lengthened::Rate(load as f64)),
+            Varied::Users => Some(Lengthened::Users(load)),
+            Varied::Variable(_) if self.length.is_of_script() => None,
+            // Where it cannot be read, whoever reads the whole script says why.
+            Varied::Variable(_) => self.as_written(load).ok().and_then(|load| lengthened(&load)),
         };
+        let phase = phase.map(|phase| match phase {
+            Lengthened::Rate(rate) => json!({ "duration": seconds, "arrivalRate": rate }),
+            Lengthened::Users(users) => json!({ "duration": seconds, "users": users }),
+        });
         if let Some(phase) = phase {
-            lay(&mut over, json!({ "config": { "phases": [phase] } }));
+            let over = overrides.overrides.get_or_insert_with(|| json!({}));
+            lay(over, json!({ "config": { "phases": [phase] } }));
         }
+        overrides
+    }
+
+    /// The script with the value of its variable.
+    fn with_value(&self, load: u64) -> Overrides {
+        let mut overrides = self.overrides.clone();
         if let Varied::Variable(name) = &self.varied {
             if self.is_axis {
-                lay(&mut over, json!({ "matrix": { name: [load] } }));
+                let over = overrides.overrides.get_or_insert_with(|| json!({}));
+                lay(over, json!({ "matrix": { name: [load] } }));
                 overrides.matrix.retain(|(axis, _)| axis != name);
             } else {
                 overrides.variables.retain(|(known, _)| known != name);
                 overrides.variables.push((name.clone(), json!(load)));
             }
         }
-        Overrides { overrides: Some(over), ..overrides }
+        overrides
     }
 }
 
@@ -231,7 +274,64 @@ impl Trials for ArtilleryTrials<'_> {
         self.session.is_stopped()
     }
 
-    fn has_own_length(&self) -> bool {
-        self.varying.has_own_length()
+    fn length(&self) -> TrialLength {
+        self.varying.length()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How long trials of a script are whose `n` goes from 10 to 40, and the phases of one of 7 s at either end; or
+    /// what is wrong with that.
+    fn varied(phases: &str, config: &str, below: &str) -> Result<(TrialLength, [Value; 2]), String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("n.yml");
+        let script = format!(
+            "config: {{ target: 'http://127.0.0.1:9', phases: [{phases}], {config} }}\n{below}\n\
+             scenarios: [{{ flow: [{{ get: {{ url: '/{{{{ n }}}}' }} }}] }}]\n"
+        );
+        std::fs::write(&path, script).unwrap();
+        let varying = Varying::of(&path, Overrides::default(), Varied::named("n"), (10, 40));
+        let varying = varying.map_err(|problems| problems.to_string())?;
+        let phases =
+            |load| varying.at(load, 7.0, None).overrides.unwrap_or_default()["config"]["phases"].clone();
+        Ok((varying.length(), [phases(10), phases(40)]))
+    }
+
+    const VARIABLE: (&str, &str) = ("variables: { n: [1] }", "");
+    const AXIS: (&str, &str) = ("http: { timeout: 9 }", "matrix: { n: [1, 2] }");
+
+    #[test]
+    fn a_phase_that_is_as_long_as_the_trial_follows_the_variable() {
+        for (config, below) in [VARIABLE, AXIS] {
+            let (length, phases) = varied("{ duration: 60, arrivalRate: '{{ n }}' }", config, below).unwrap();
+            assert_eq!(length, TrialLength::AS_ASKED);
+            let at = |rate: f64| json!([{ "duration": 7.0, "arrivalRate": rate }]);
+            assert_eq!(phases, [at(10.0), at(40.0)], "{config}{below}");
+        }
+    }
+
+    #[test]
+    fn several_phases_say_themselves_how_long_a_trial_is() {
+        let phases = "{ duration: 2.5, arrivalRate: 3 }, { duration: 4, arrivalRate: '{{ n }}' }";
+        for (config, below) in [VARIABLE, AXIS] {
+            let (length, phases) = varied(phases, config, below).unwrap();
+            assert_eq!(
+                (length, phases),
+                (TrialLength::OfScript { seconds: 6.5 }, [Value::Null, Value::Null])
+            );
+        }
+        let (length, _) = varied("{ duration: 3, arrivalCount: 5 }", VARIABLE.0, "").unwrap();
+        assert_eq!(length, TrialLength::OfScript { seconds: 3.0 });
+    }
+
+    #[test]
+    fn phases_that_get_longer_with_the_load_cannot_be_compared() {
+        let phases = "{ duration: 2, arrivalRate: 3 }, { duration: '{{ n }}', arrivalRate: 3 }";
+        let told = varied(phases, VARIABLE.0, "").unwrap_err();
+        let problem = "the script's phases take 12 s with n 10 and 42 s with 40: ";
+        assert!(told.contains(problem) && told.contains("hint: write each `duration` without n"), "{told}");
     }
 }

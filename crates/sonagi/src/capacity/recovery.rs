@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 /// How long is waited at most.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The length of a probe.
+/// The length of a probe, unless the script says itself how long a trial is.
 const PROBE_S: f64 = 2.0;
 /// Between the beginnings of two probes, whose length does not count: one a second is asked of the target.
 const BETWEEN: Duration = Duration::from_secs(1);
@@ -34,7 +34,7 @@ pub(super) enum After {
 }
 
 /// Waits until the target is itself again after a trial at a load: until the median of a probe at the lowest load is
-/// near that of the first trial. `left` is what is left of the time for the whole search.
+/// near `median_ms`, that of the first trial that held there. `left` is what is left of the time for the whole search.
 pub(super) fn recovery(
     trials: &mut dyn Trials,
     lowest: u64,
@@ -43,14 +43,15 @@ pub(super) fn recovery(
     left: Duration,
 ) -> Result<After, Error> {
     let began = Instant::now();
+    let probe_s = trials.length().of(PROBE_S);
     // Before a probe that tells, nothing says that it is dead.
     let mut holds = true;
     while began.elapsed() < PATIENCE {
-        if began.elapsed() + Duration::from_secs_f64(PROBE_S) > left {
+        if began.elapsed() + Duration::from_secs_f64(probe_s) > left {
             return Ok(After::OutOfTime);
         }
         let (probe, since) = (Instant::now(), began.elapsed());
-        let Some(run) = trials.run(lowest, PROBE_S, None)? else { return Ok(After::Stopped) };
+        let Some(run) = trials.run(lowest, probe_s, None)? else { return Ok(After::Stopped) };
         if let Some(how) = run.service_end() {
             return Ok(After::Ended(how.to_owned()));
         }

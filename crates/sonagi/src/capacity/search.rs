@@ -23,6 +23,7 @@ const SPARE: f64 = 1.1;
 
 /// What is asked.
 pub(crate) struct Asked {
+    /// Its trials can be had ([`TrialLength::fitted`](super::TrialLength::fitted)).
     pub(crate) goal: Goal,
     pub(crate) varied: Varied,
     pub(crate) until: Threshold,
@@ -67,7 +68,7 @@ struct Searching<'a> {
     search: Search,
     needs: Vec<Need>,
     began: Instant,
-    /// The median latency of the first trial.
+    /// The median latency of the first trial at the lowest load that held.
     median_ms: Option<f64>,
 }
 
@@ -79,7 +80,7 @@ impl Searching<'_> {
     fn step(&mut self) -> Result<Option<Over>, Error> {
         let (load, seconds) = match self.search.next() {
             Step::Over(end) => return Ok(Some((end, None))),
-            Step::Run { load, seconds } => (load, seconds),
+            Step::Run { load, seconds } => (load, self.trials.length().of(seconds)),
         };
         if seconds > LONGEST_S.max(self.asked.goal.final_s) {
             return Ok(Some((End::TooFewEvents, Some(self.too_long(load, seconds)))));
@@ -100,13 +101,16 @@ impl Searching<'_> {
         }
         let row = run.row(&self.asked.varied, load, seconds);
         let trial = row.trial;
-        if self.search.trials().is_empty() && trial.outcome == Outcome::Held {
+        // Not of the very first trial: that may have been the generator's fault, and is repeated then.
+        if self.median_ms.is_none() && load == self.asked.goal.from && trial.outcome == Outcome::Held {
             self.median_ms = run.latency().map(|latency| latency.p50);
         }
         self.say(&row);
         self.record.enter(row);
         let lacking = self.lacking(&run, load, seconds);
-        if let (Outcome::Held, true, Some(need)) = (trial.outcome, self.trials.has_own_length(), &lacking) {
+        if let (Outcome::Held, true, Some(need)) =
+            (trial.outcome, self.trials.length().is_of_script(), &lacking)
+        {
             return Ok(Some((End::TooFewEvents, Some(self.too_few(&run, need)))));
         }
         self.search.enter(trial);
@@ -127,32 +131,33 @@ impl Searching<'_> {
         self.began.elapsed().as_secs_f64() + seconds <= self.asked.budget.as_secs_f64()
     }
 
-    /// Learns from a trial that held how long trials must be. A trial of full length that had too few events is none of
-    /// full length then: it is repeated. Returns what it had too few of.
+    /// Learns from a trial that held how long trials must be. One that was to confirm its load and had too few events
+    /// is none of full length then: it is repeated. Returns what it had too few of.
     fn lacking(&mut self, run: &TrialRun, load: u64, seconds: f64) -> Option<Need> {
         if run.outcome() != Outcome::Held {
             return None;
         }
-        let is_full = seconds >= 0.98 * self.search.full_s(load);
+        // On the way there, more load may bring more events.
+        let confirms = self.search.is_confirming();
         let mut lacking = None;
         for need in &self.needs {
             let events = run.figures.get(&need.counted).copied().unwrap_or(0.0);
             let wanted = need.events as f64;
-            if events < wanted && is_full {
+            if events < wanted && confirms {
                 lacking = Some(need.clone());
             }
-            if self.trials.has_own_length() {
+            if self.trials.length().is_of_script() {
                 continue;
             }
             // Nothing at all says nothing of how much there will be.
-            let is_told = events > 0.0 || is_full;
+            let is_told = events > 0.0 || confirms;
             let in_a_second = events.max(1.0) / seconds;
             match self.asked.varied {
                 // Whatever a variable means, more of it need not bring more events.
-                Varied::Variable(_) if events < wanted && is_full => {
+                Varied::Variable(_) if events < wanted && confirms => {
                     self.search.require_s(SPARE * wanted / in_a_second);
                 }
-                Varied::Rate | Varied::Users if is_told && (events < wanted || !is_full) => {
+                Varied::Rate | Varied::Users if is_told && (events < wanted || !confirms) => {
                     self.search.require(SPARE * wanted * load as f64 / in_a_second);
                 }
                 _ => {}
@@ -249,3 +254,6 @@ impl Searching<'_> {
         )
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,7 +8,7 @@ use sonagi_measure::recorder::Counter;
 use sonagi_measure::summary::{Cause, Health, Summary};
 use sonagi_measure::totals::Snapshot;
 use sonagi_report::capacity::TrialRow;
-use sonagi_verdict::capacity::{Outcome, Trial};
+use sonagi_verdict::capacity::{Goal, Outcome, Trial};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -55,6 +55,40 @@ impl fmt::Display for Varied {
     }
 }
 
+/// How long trials of a script are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum TrialLength {
+    /// As long as they are asked to be, and no shorter than this.
+    AsAsked { least_s: f64 },
+    /// As long as the script says, whatever is asked.
+    OfScript { seconds: f64 },
+}
+
+impl TrialLength {
+    /// As long as they are asked to be.
+    pub(crate) const AS_ASKED: TrialLength = TrialLength::AsAsked { least_s: 0.0 };
+
+    /// Seconds of a trial that is asked to be so long.
+    pub(crate) fn of(self, asked_s: f64) -> f64 {
+        match self {
+            TrialLength::AsAsked { least_s } => asked_s.max(least_s),
+            TrialLength::OfScript { seconds } => seconds,
+        }
+    }
+
+    /// The goal with trials that can be had: a trial of the script's own length is one of full length. So the search is
+    /// told no other length than the one that a trial has.
+    pub(crate) fn fitted(self, goal: Goal) -> Goal {
+        let Goal { from, to, width, initial_s, final_s, .. } = goal;
+        Goal { initial_s: self.of(initial_s), ..Goal::of(from, to, width, self.of(final_s)) }
+    }
+
+    /// Whether the script alone says it.
+    pub(crate) fn is_of_script(self) -> bool {
+        matches!(self, TrialLength::OfScript { .. })
+    }
+}
+
 /// A second of a trial.
 #[derive(Clone, Copy, Debug)]
 struct Done {
@@ -79,7 +113,8 @@ fn steady(seconds: impl Iterator<Item = Done>, until_s: f64) -> Option<f64> {
 
 /// Carries out trials of a script.
 pub(crate) trait Trials {
-    /// Runs one, into this folder of a parent if one is named; None: somebody stopped it before it began.
+    /// Runs one, into this folder of a parent if one is named; None: somebody stopped it before it began. `seconds` is
+    /// a length that it can have ([`TrialLength::of`]).
     fn run(
         &mut self,
         load: u64,
@@ -96,8 +131,8 @@ pub(crate) trait Trials {
     /// Whether somebody asked to stop.
     fn is_stopped(&self) -> bool;
 
-    /// Whether a trial is as long as the script says, and not as long as it is asked to be.
-    fn has_own_length(&self) -> bool;
+    /// How long its trials are.
+    fn length(&self) -> TrialLength;
 }
 
 /// A trial that is over.
@@ -248,6 +283,16 @@ mod tests {
         let run = TrialRun { summary, held: false, evidence, figures, folder: None };
         let row = run.row(&Varied::Rate, 100, 8.0);
         assert_eq!((row.achieved_per_s, row.trial.achieved), (Some(0.0), Some(0.0)));
+    }
+
+    #[test]
+    fn a_goal_asks_for_no_trial_that_cannot_be_had() {
+        let goal = Goal::of(10, 100, 0.05, 0.6);
+        assert_eq!(TrialLength::AS_ASKED.fitted(goal), goal);
+        let least = TrialLength::AsAsked { least_s: 0.5 }.fitted(goal);
+        assert_eq!(least, Goal { initial_s: 0.5, ..goal });
+        let own = TrialLength::OfScript { seconds: 7.0 }.fitted(goal);
+        assert_eq!((own.initial_s, own.final_s, own.duration_sum_s), (7.0, 7.0, 28.0));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `sonagi capacity`: the highest load that a target holds, as a bracket of confirmed trials.
 
-use crate::capacity::{self, ArtilleryTrials, Asked, Record, Trials, Varied, Varying};
+use crate::capacity::{self, ArtilleryTrials, Asked, Record, TrialLength, Trials, Varied, Varying};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::k6::{K6Asked, K6Trials};
@@ -17,6 +17,7 @@ use sonagi_artillery::Overrides;
 use sonagi_measure::summary::FailOnStatus;
 use sonagi_measure::thresholds::Threshold;
 use sonagi_report::Capacity;
+use sonagi_report::capacity::time;
 use sonagi_verdict::capacity::{End, Found, Goal};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -150,7 +151,7 @@ impl Flags {
     fn of(matches: &ArgMatches) -> (Flags, Vec<String>) {
         let text = |name: &str| matches.get_one::<String>(name).cloned().unwrap_or_default();
         let path = |name: &str| matches.get_one::<PathBuf>(name).cloned().unwrap_or_default();
-        let time = |name: &str| matches.get_one::<Duration>(name).copied().unwrap_or_default();
+        let duration = |name: &str| matches.get_one::<Duration>(name).copied().unwrap_or_default();
         let mut problems = Vec::new();
         let varied = Varied::named(&text("vary"));
         let bound = |name: &str| matches.get_one::<u64>(name).copied();
@@ -160,7 +161,8 @@ impl Flags {
                     "error: --vary {name}: a variable has no usual range, and --from or --to is missing\nhint: e.g. \
                      --from 10 --to 1000"
                 ));
-                (from.unwrap_or(1), to.unwrap_or(u64::MAX))
+                let from = from.unwrap_or(1);
+                (from, to.unwrap_or(from + 1))
             }
             (_, from, to) => (from.unwrap_or(RANGE.0), to.unwrap_or(RANGE.1)),
         };
@@ -170,23 +172,14 @@ impl Flags {
             ));
         }
         let width = width(&text("width")).map_err(|problem| problems.push(problem)).unwrap_or(0.05);
-        let (budget, trial) = (time("budget"), time("trial"));
-        if budget < trial {
-            problems.push(format!(
-                "error: --budget: it is shorter than one trial ({} s); got {} s\nhint: a search takes about fifteen \
-                 trials; the default is 15m",
-                trial.as_secs_f64(),
-                budget.as_secs_f64()
-            ));
-        }
         let watch = WatchWish::of(matches);
         problems.extend(target_watch::judge(&watch.texts).err().map(|why| format!("error: --watch: {why}")));
         let flags = Flags {
             script: path("script"),
             until: text("until"),
-            goal: Goal::of(from, to, width, trial.as_secs_f64()),
+            goal: Goal::of(from, to, width, duration("trial").as_secs_f64()),
             varied,
-            budget,
+            budget: duration("budget"),
             fresh: matches.get_flag("fresh"),
             quiet: matches.get_flag("quiet"),
             runs: path("runs"),
@@ -195,6 +188,18 @@ impl Flags {
             page: PageWish::of(matches).served,
         };
         (flags, problems)
+    }
+
+    /// Asks for trials as they can be had; the problem of a budget that has no room for one.
+    fn fit(&mut self, length: TrialLength) -> Option<String> {
+        self.goal = length.fitted(self.goal);
+        let (trial_s, budget_s) = (self.goal.final_s, self.budget.as_secs_f64());
+        (budget_s < trial_s).then(|| {
+            format!(
+                "error: --budget: it is shorter than one trial ({trial_s} s); got {budget_s} s\nhint: a search takes \
+                 about fifteen trials; the default is 15m"
+            )
+        })
     }
 
     fn run_options(&self) -> RunOptions {
@@ -265,9 +270,10 @@ fn width(text: &str) -> Result<f64, String> {
 }
 
 pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
-    let (flags, mut problems) = Flags::of(matches);
+    let (mut flags, mut problems) = Flags::of(matches);
     let until = Threshold::new(flags.until.clone(), true);
     let record = if k6::is_script(&flags.script) {
+        problems.extend(flags.fit(K6Trials::LENGTH));
         problems.extend(until.error().map(|error| {
             let hint = error.hint.as_ref().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
             format!("error: --until: {}{hint}", error.what)
@@ -278,7 +284,7 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
         trials.end();
         record?
     } else {
-        of_artillery(matches, &flags, problems, terminal)?
+        of_artillery(matches, flags, problems, terminal)?
     };
     shown(record, matches, terminal)
 }
@@ -324,7 +330,7 @@ fn of_k6(matches: &ArgMatches, flags: &Flags, until: &Threshold) -> Result<K6Ask
 
 fn of_artillery(
     matches: &ArgMatches,
-    flags: &Flags,
+    mut flags: Flags,
     mut problems: Vec<String>,
     terminal: &Terminal,
 ) -> Result<Record, Error> {
@@ -338,18 +344,22 @@ fn of_artillery(
         );
     }
     let overrides = Overrides { until: Some(flags.until.clone()), ..overrides };
-    let varying = match Varying::of(&flags.script, overrides, flags.varied.clone()) {
+    let range = (flags.goal.from, flags.goal.to);
+    let varying = Varying::of(&flags.script, overrides, flags.varied.clone(), range);
+    problems.extend(flags.fit(varying.as_ref().map_or(TrialLength::AS_ASKED, Varying::length)));
+    let varying = match varying {
         Ok(varying) if problems.is_empty() => varying,
         other => {
             problems.extend(other.err().map(|found| found.to_string()));
             return Err(Error::Problems(problems.join("\n")));
         }
     };
-    if varying.has_own_length() && !flags.quiet {
-        terminal.say(
-            "notice: the script's phases say how long a trial is: --trial only says how many count (a script with one \
-             phase of `arrivalRate` or `users` leaves it to us)",
-        );
+    if varying.length().is_of_script() && !flags.quiet {
+        terminal.say(&format!(
+            "notice: the script's phases say how long a trial is: {}; --trial changes nothing (a script with one phase \
+             of `arrivalRate` or `users` leaves it to us)",
+            time(flags.goal.final_s)
+        ));
     }
     if varying.is_experiment() && !flags.quiet {
         terminal.say(
@@ -361,7 +371,7 @@ fn of_artillery(
     let mut trials = ArtilleryTrials::start(session, varying, flags.fresh)?;
     // Its threshold is the script's own reading of the expression, in which names of the script are quoted.
     let until = trials.until()?;
-    let record = searched(&mut trials, flags, until, terminal);
+    let record = searched(&mut trials, &flags, until, terminal);
     trials.end();
     record
 }
@@ -467,10 +477,21 @@ mod tests {
     fn everything_wrong_with_the_flags_is_told_at_once() {
         let line = "capacity a.yml --until x --vary n --from 9 --to 3 --width 0% --budget 5s --trial 20s";
         let matches = define().try_get_matches_from(line.split(' ')).unwrap();
-        let (_, problems) = Flags::of(&matches);
+        let (mut flags, mut problems) = Flags::of(&matches);
+        problems.extend(flags.fit(TrialLength::AS_ASKED));
         let flags: Vec<&str> = problems.iter().filter_map(|problem| problem.split(": ").nth(1)).collect();
         assert_eq!(flags, ["--to", "--width", "--budget"]);
         let matches = define().try_get_matches_from("capacity a.yml --until x --vary n".split(' ')).unwrap();
         assert!(Flags::of(&matches).1[0].starts_with("error: --vary n: a variable has no usual range"));
+    }
+
+    #[test]
+    fn a_budget_must_have_room_for_a_trial_as_long_as_it_is() {
+        let line = "capacity a.yml --until x --trial 20s --budget 10s";
+        let matches = define().try_get_matches_from(line.split(' ')).unwrap();
+        let told = |seconds| Flags::of(&matches).0.fit(TrialLength::OfScript { seconds });
+        let problem = "error: --budget: it is shorter than one trial (12.5 s); got 10 s\n";
+        assert!(told(12.5).unwrap().starts_with(problem));
+        assert_eq!(told(10.0), None);
     }
 }

@@ -4,7 +4,7 @@
 //! The script's own thresholds are left out: a trial is judged by the one expression, and must not be ended by another.
 
 use super::service::{self, TestService};
-use crate::capacity::{TrialRun, Trials, Varied};
+use crate::capacity::{TrialLength, TrialRun, Trials, Varied};
 use crate::error::Error;
 use crate::invocation;
 use crate::run_events::{self, pass};
@@ -32,8 +32,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 const MOST_MADE: u64 = 1000;
 /// Virtual users in all, at most, unless the script says more.
 const MOST_USERS: u64 = 5000;
-/// Executors go on for no less than this.
-const SHORTEST_S: f64 = 1.0;
 /// First parts of names that every run's summary has.
 const OF_EVERY_RUN: [&str; 9] = [
     "delivery",
@@ -79,6 +77,9 @@ pub(crate) struct K6Trials {
 }
 
 impl K6Trials {
+    /// Executors go on for no less than a second.
+    pub(crate) const LENGTH: TrialLength = TrialLength::AsAsked { least_s: 1.0 };
+
     /// Reads the script, or says everything that is wrong with it or with what is asked; `found` are problems that are
     /// known already.
     pub(crate) fn start(
@@ -148,7 +149,7 @@ impl K6Trials {
             Varied::Users => json!({ "executor": "constant-vus", "vus": load }),
             Varied::Variable(_) => as_written(executor),
         };
-        let duration = format!("{}ms", (seconds.max(SHORTEST_S) * 1e3).round());
+        let duration = format!("{}ms", (seconds * 1e3).round());
         let common = json!({
             "duration": duration,
             "exec": exec,
@@ -372,7 +373,7 @@ impl Trials for K6Trials {
         self.stop_requests.to_stop()
     }
 
-    fn has_own_length(&self) -> bool {
-        false
+    fn length(&self) -> TrialLength {
+        K6Trials::LENGTH
     }
 }

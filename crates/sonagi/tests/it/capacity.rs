@@ -159,6 +159,29 @@ fn a_matrix_axis_can_be_searched_and_a_range_that_ends_is_told() {
 }
 
 #[test]
+fn trials_of_a_script_with_a_length_of_its_own_have_that_length_and_are_full() {
+    let lab = Lab::new();
+    let phases = "[{ duration: 0.2, arrivalRate: 20 }, { duration: 0.1, arrivalRate: 30 }]";
+    lab.place.write("size.yml", &SCRIPT.replace("[{ duration: 60, arrivalRate: 10 }]", phases));
+    let search = |arguments: &[&str]| {
+        let given = ["capacity", "size.yml", "--target", &lab.target, "--until", UNTIL, "--vary", "size"];
+        lab.place.sonagi(&[&given[..], arguments].concat())
+    };
+    let answer = search(&["--from", "36", "--to", "40", "--trial", "20s", "--json"]);
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+    let told = "notice: the script's phases say how long a trial is: 300 ms; --trial changes nothing (";
+    assert!(answer.err.contains(told) && answer.err.contains(" for 300 ms: held"), "{answer:?}");
+    let found = answer.json();
+    assert_eq!((&found["found"]["lower"]["load"], &found["goal"]["final_s"]), (&TRUTH.into(), &0.3.into()));
+    for trial in found["trials"].as_array().unwrap() {
+        assert_eq!((&trial["seconds"], &trial["is_full"]), (&0.3.into(), &true.into()), "{trial}");
+    }
+    let refused = search(&["--from", "36", "--to", "40", "--trial", "100ms", "--budget", "200ms"]);
+    let problem = "error: --budget: it is shorter than one trial (0.3 s); got 0.2 s\nhint: ";
+    assert!(refused.code == Some(2) && refused.err.starts_with(problem), "{refused:?}");
+}
+
+#[test]
 fn the_rate_of_a_k6_script_is_searched_by_its_own_metrics() {
     let lab = Lab::new();
     let script = format!(
@@ -174,6 +197,10 @@ fn the_rate_of_a_k6_script_is_searched_by_its_own_metrics() {
     let found = sonagi(&["--vary", "SIZE", "--from", "1", "--to", "60", "--json"]);
     assert_eq!(found.code, Some(0), "{found:?}");
     assert_eq!(found.json()["found"]["lower"]["load"], TRUTH, "{found:?}");
+    // Its executors go on for a second at least.
+    for trial in found.json()["trials"].as_array().unwrap() {
+        assert_eq!((&trial["seconds"], &trial["is_full"]), (&1.0.into(), &true.into()), "{trial}");
+    }
     let rate = sonagi(&["--from", "5", "--to", "6", "--env", "SIZE=3"]);
     assert!(rate.out.starts_with("capacity    at least 6/s: 6/s holds (confirmed 3 of 3)"), "{rate:?}");
 }

@@ -139,12 +139,12 @@ fn a_service_is_started_anew_for_every_run_of_a_matrix_and_everything_it_started
     }
 }
 
-/// A run of a minute with a daemon, its processes' numbers in files.
+/// What a service's first process leaves when it ends: a daemon. The numbers of both are in files.
+const WITH_DAEMON: &str = "echo $$ > first; (setsid sh -c 'echo $$ > daemon; exec sleep 1000' &); ";
+
+/// A run of a minute with a daemon.
 fn long_run(place: &Place, port: u16, limits: &str) -> Running {
-    let command = format!(
-        "command: echo $$ > first; (setsid sh -c 'echo $$ > daemon; exec sleep 1000' &); {}",
-        serve(port)
-    );
+    let command = format!("command: {WITH_DAEMON}{}", serve(port));
     place.write("long.yml", &script(port, 60, &[&command, limits, "after: echo cleaned > after"], ""));
     Running::start(place.command(&["run", "long.yml"]))
 }

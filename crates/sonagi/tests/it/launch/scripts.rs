@@ -33,7 +33,7 @@ fn problems_of_a_launch_are_told_by_check_with_their_places() {
 }
 
 /// A k6 script whose users ask the service on this port whether it is well.
-fn k6_script(port: u16, launch: &str) -> String {
+pub(super) fn k6_script(port: u16, launch: &str) -> String {
     format!(
         "import http from 'k6/http';\n\
          import {{ check }} from 'k6';\n\

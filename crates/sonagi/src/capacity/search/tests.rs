@@ -1,0 +1,183 @@
+//! Searches of a simulated target, whose trials take no time.
+
+use super::*;
+use crate::capacity::TrialLength;
+use sonagi_measure::ledger::Rules;
+use sonagi_measure::metrics::MetricStore;
+use sonagi_measure::summary::Health;
+use sonagi_measure::totals::{Header, Totals};
+use sonagi_report::Capacity;
+use sonagi_verdict::capacity::Found;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// A target that holds loads up to this one.
+struct Simulated {
+    most: u64,
+    length: TrialLength,
+    /// How many responses of a trial come for each unit of its load.
+    responses: u64,
+    /// Trials at the beginning in which the generator falls behind.
+    unreliable: usize,
+    /// The lengths that were asked for, of trials and of probes.
+    asked_s: Vec<f64>,
+}
+
+/// Its median latency at a load.
+fn median_ms(load: u64) -> f64 {
+    load as f64
+}
+
+impl Trials for Simulated {
+    fn run(&mut self, load: u64, seconds: f64, _: Option<(&Path, &str)>) -> Result<Option<TrialRun>, Error> {
+        let mut summary = Totals::new(&Header::default(), Rules::default(), MetricStore::default()).summary();
+        let is_behind = self.asked_s.len() < self.unreliable;
+        self.asked_s.push(seconds);
+        summary.generator.state = if is_behind { Health::Invalid } else { Health::Ok };
+        summary.http_answers_ms.count = 1;
+        summary.http_answers_ms.p50 = median_ms(load);
+        let responses = (self.responses * load) as f64;
+        let figures = BTreeMap::from([("http.response_time.count".to_owned(), responses)]);
+        let evidence = String::new();
+        Ok(Some(TrialRun { summary, held: load <= self.most, evidence, figures, folder: None }))
+    }
+
+    fn log_in(&mut self, _: &Path) {}
+
+    fn stopper(&self) -> Box<dyn FnOnce() + Send> {
+        Box::new(|| {})
+    }
+
+    fn is_stopped(&self) -> bool {
+        false
+    }
+
+    fn length(&self) -> TrialLength {
+        self.length
+    }
+}
+
+/// A search of a range from 10, whose trials are asked to be of 20 seconds.
+struct Lab {
+    target: Simulated,
+    asked: Asked,
+    record: Record,
+    _runs: tempfile::TempDir,
+}
+
+impl Lab {
+    fn new(target: Simulated) -> Lab {
+        let runs = tempfile::tempdir().unwrap();
+        let goal = target.length.fitted(Goal::of(10, 100, 0.05, 20.0));
+        // It takes 299 responses to say so.
+        let until = "http.response_time.p99 < 300";
+        let capacity = Capacity {
+            name: "simulated".to_owned(),
+            started: "2026-01-01T00:00:00Z".to_owned(),
+            version: String::new(),
+            command: Vec::new(),
+            varied: "size".to_owned(),
+            until: until.to_owned(),
+            goal,
+            end: None,
+            found: Found::default(),
+            operate_at: None,
+            limited_by: None,
+            trouble: None,
+            trials: Vec::new(),
+            recoveries: Vec::new(),
+            budget_s: 900.0,
+            used_s: 0.0,
+        };
+        let record = Record::begin(runs.path(), capacity).unwrap();
+        let asked = Asked {
+            goal,
+            varied: Varied::Variable("size".to_owned()),
+            until: Threshold::new(until, true),
+            budget: Duration::from_mins(15),
+            recovers: true,
+            quiet: true,
+        };
+        Lab { target, asked, record, _runs: runs }
+    }
+
+    fn searched(mut self) -> (Capacity, Vec<f64>) {
+        let terminal = Terminal::from_environment();
+        search(&mut self.target, &self.asked, &mut self.record, &terminal).unwrap();
+        (self.record.into_capacity(), self.target.asked_s)
+    }
+
+    /// The median that the target must come back to, after so many trials.
+    fn median_after(mut self, trials: usize) -> Option<f64> {
+        let terminal = Terminal::from_environment();
+        let mut searching = Searching {
+            trials: &mut self.target,
+            asked: &self.asked,
+            record: &mut self.record,
+            terminal: &terminal,
+            search: Search::new(self.asked.goal),
+            needs: needs(&self.asked.until),
+            began: Instant::now(),
+            median_ms: None,
+        };
+        for _ in 0..trials {
+            assert_eq!(searching.step().unwrap(), None);
+        }
+        searching.median_ms
+    }
+}
+
+fn target(length: TrialLength, unreliable: usize) -> Simulated {
+    Simulated { most: 37, length, responses: 100, unreliable, asked_s: Vec::new() }
+}
+
+#[test]
+fn trials_and_probes_are_as_long_as_the_script_says_and_count_as_full() {
+    let (found, asked_s) = Lab::new(target(TrialLength::OfScript { seconds: 7.0 }, 0)).searched();
+    let bound = |bound: &Option<_>| bound.as_ref().map(|bound: &sonagi_verdict::capacity::Bound| bound.load);
+    assert_eq!(found.end, Some(End::Bracket));
+    assert_eq!((bound(&found.found.lower), bound(&found.found.upper)), (Some(37), Some(38)));
+    assert!(found.trials.iter().all(|row| row.trial.seconds == 7.0 && row.is_full), "{:?}", found.trials);
+    assert_eq!(found.found.lower.unwrap().agreeing, 3);
+    assert!(!found.recoveries.is_empty() && asked_s.len() > found.trials.len());
+    assert!(asked_s.iter().all(|seconds| *seconds == 7.0), "{asked_s:?}");
+}
+
+#[test]
+fn too_few_events_matter_where_a_load_is_confirmed() {
+    let end = |responses| {
+        let target = Simulated { responses, ..target(TrialLength::OfScript { seconds: 7.0 }, 0) };
+        Lab::new(target).searched().0.end
+    };
+    // The lowest load has 100 of the 299, and the one that is confirmed 370; or 185.
+    assert_eq!((end(10), end(5)), (Some(End::Bracket), Some(End::TooFewEvents)));
+}
+
+#[test]
+fn no_probe_begins_that_would_end_behind_the_budget() {
+    let left = Duration::from_secs(3);
+    let probed = |length| {
+        let mut target = target(length, 0);
+        let after = recovery(&mut target, 10, Some(10.0), 40, left).unwrap();
+        (matches!(after, After::OutOfTime), target.asked_s)
+    };
+    assert_eq!(probed(TrialLength::OfScript { seconds: 7.0 }), (true, Vec::new()));
+    assert_eq!(probed(TrialLength::AS_ASKED), (false, vec![2.0]));
+}
+
+#[test]
+fn no_trial_begins_that_would_end_behind_the_budget() {
+    let mut lab = Lab::new(target(TrialLength::OfScript { seconds: 7.0 }, 0));
+    lab.asked.budget = Duration::from_millis(6_900);
+    let (found, asked_s) = lab.searched();
+    assert_eq!((found.end, asked_s), (Some(End::Budget), Vec::new()));
+}
+
+#[test]
+fn the_target_must_come_back_to_the_median_of_the_first_trial_that_held_at_the_lowest_load() {
+    let after = |unreliable, trials| Lab::new(target(TrialLength::AS_ASKED, unreliable)).median_after(trials);
+    assert_eq!((after(0, 1), after(1, 1)), (Some(10.0), None));
+    assert_eq!(after(1, 2), Some(10.0));
+    // A trial at a higher load takes longer, and says nothing of it.
+    assert_eq!((after(0, 2), after(1, 3)), (Some(10.0), Some(10.0)));
+}
