@@ -35,6 +35,8 @@ pub struct Job {
     pub after: Option<Vec<String>>,
     /// Whether every line it prints is told.
     pub tells_lines: bool,
+    /// Open files that each of its processes may have where `limits` do not say it; None: as many as this process.
+    pub usual_nofile: Option<u64>,
 }
 
 /// How a service is asked to end.

@@ -30,12 +30,13 @@ use commands::Ran;
 use hearing::{Hearing, Told, Voice};
 use rustix::process::{Pid, Signal, WaitOptions, set_child_subreaper, setsid, wait};
 use scope::{holds, scope};
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use tokio::signal::unix::{SignalKind, signal};
 
 /// The name of its process, of at most 15 bytes.
 const NAME: &std::ffi::CStr = c"sonagi-keeper";
@@ -68,12 +69,46 @@ pub fn keep(input: impl Read + Send + 'static, output: impl Write + Send + 'stat
         voice.fail(format!("this system lets no process look after orphans: {error}"), None, "");
         return 1;
     }
+    let of_signals = words.clone();
+    std::thread::spawn(move || hear_signals(&of_signals));
     std::thread::spawn(move || listen(input, &words));
     let log = Arc::new(Mutex::new(Log::new()));
     let (group, service) = (None, None);
-    let mut keeper = Keeper { job, voice, heard, log, group, service, is_changed: false, is_halfway: false };
+    let mut keeper = Keeper {
+        job,
+        voice,
+        heard,
+        log,
+        group,
+        service,
+        is_changed: false,
+        is_halfway: false,
+        leaves_pipe: false,
+    };
     keeper.run();
     0
+}
+
+/// Passes on that somebody wants the keeper itself to end: what it keeps ends with it in good order. What cannot be
+/// listened to ends it as before.
+fn hear_signals(words: &Sender<Word>) {
+    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
+    let heard: io::Result<()> = runtime.block_on(async {
+        let (mut term, mut int, mut hang_up) = (
+            signal(SignalKind::terminate())?,
+            signal(SignalKind::interrupt())?,
+            signal(SignalKind::hangup())?,
+        );
+        tokio::select! {
+            _ = term.recv() => {}
+            _ = int.recv() => {}
+            _ = hang_up.recv() => {}
+        }
+        Ok(())
+    });
+    if heard.is_ok() {
+        let _ = words.send(Word::Gone);
+    }
 }
 
 /// Passes on requests, and at the end of the input that there is nobody any more.
@@ -112,8 +147,10 @@ struct Keeper {
     service: Option<Service>,
     /// Whether a service that runs already may have other settings than its own.
     is_changed: bool,
-    /// Whether its restart was cut off.
+    /// Whether its restart did not end well.
     is_halfway: bool,
+    /// Whether the last command left something running that prints into our pipe.
+    leaves_pipe: bool,
 }
 
 /// A service that was started.
@@ -219,6 +256,7 @@ impl Keeper {
             keeper: std::process::id() as i32,
             doors: group.map(Group::doors).unwrap_or_default(),
             nofile: self.job.limits.nofile.filter(|_| is_service),
+            usual_nofile: self.job.usual_nofile,
         };
         let start = serde_json::to_string(&start).map_err(std::io::Error::other)?;
         let mut command = Command::new("/proc/self/exe");

@@ -249,6 +249,7 @@ impl Kept {
         if !self.is_over {
             self.troubles.push("the process that keeps the service did not end and was killed".to_owned());
             let _ = self.keeper.kill();
+            self.is_lost = true;
         }
         self.input = None;
         let _ = self.keeper.wait();

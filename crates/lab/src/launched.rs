@@ -9,10 +9,11 @@ use crate::ready::{self, Address};
 use crate::settings::{Launch, Ready};
 use crate::starter::CANNOT;
 use crate::tree::Used;
+use rustix::process::{Resource, getrlimit};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// The intervals at which a service is asked whether it is ready.
@@ -91,7 +92,7 @@ impl Launched {
         let mut kept =
             kept.map_err(|error| failed(format!("launch: this binary cannot be started again: {error}")))?;
         if let Err(error) = up(launch, address.as_ref(), &has_said, &mut kept, is_stopped) {
-            return Err(put_right(error, kept));
+            return Err(put_right(launch, error, kept));
         }
         kept.tell_no_lines();
         let proxy = launch.network.as_ref().zip(address).map(|(network, address)| {
@@ -200,7 +201,15 @@ fn job(launch: &Launch, folder: PathBuf, tells_lines: bool) -> Job {
         before: launch.before.as_ref().map(|command| command.words.clone()),
         after: launch.after.as_ref().map(|command| command.words.clone()),
         tells_lines,
+        usual_nofile: usual_nofile(),
     }
+}
+
+/// Open files that this process might have when its first service was started: for its load it takes all that it may have,
+/// and a service of a later run would inherit that.
+fn usual_nofile() -> Option<u64> {
+    static USUAL: OnceLock<Option<u64>> = OnceLock::new();
+    *USUAL.get_or_init(|| getrlimit(Resource::Nofile).current)
 }
 
 /// Waits until the service is there, is ready, and has the setting that was made.
@@ -211,23 +220,35 @@ fn up(
     kept: &mut Kept,
     is_stopped: &dyn Fn() -> bool,
 ) -> Result<(), LaunchError> {
-    let told = |told: Option<Result<(), NotStarted>>| match told {
+    let told = |outcome: Option<Result<(), NotStarted>>| match outcome {
         None => Err(LaunchError::Stopped),
         Some(Err(not)) => Err(LaunchError::Failed(not_started(launch, &not))),
         Some(Ok(())) => Ok(()),
     };
     told(kept.started(is_stopped))?;
     wait(launch, address, has_said, kept, is_stopped)?;
-    match launch.restart {
-        Some(_) => told(kept.read_back(is_stopped)),
-        None => Ok(()),
+    if launch.restart.is_none() {
+        return Ok(());
+    }
+    // A service may answer before it has read its settings, and one that is about to end may answer for the next.
+    let began = Instant::now();
+    loop {
+        match kept.read_back(is_stopped) {
+            Some(Err(_)) if began.elapsed() < launch.patience && !kept.is_lost() => {
+                std::thread::sleep(LONGEST_LOOK);
+            }
+            outcome => return told(outcome),
+        }
     }
 }
 
 /// Ends what was begun of a start that came to nothing; what went wrong with that as well is added to the error.
-fn put_right(error: LaunchError, mut kept: Kept) -> LaunchError {
+fn put_right(launch: &Launch, error: LaunchError, mut kept: Kept) -> LaunchError {
     kept.end(&|| true);
-    let troubles = kept.take_troubles();
+    let mut troubles = kept.take_troubles();
+    if launch.restart.is_some() && kept.is_lost() {
+        troubles.push(NOT_RESTORED.to_owned());
+    }
     match error {
         LaunchError::Failed(what) if !troubles.is_empty() => {
             LaunchError::Failed(format!("{what}\n{}", troubles.join("\n")))
@@ -289,7 +310,9 @@ fn wait(
 
 /// The message about a service that ended before it was ready.
 fn ended_early(launch: &Launch, kept: &mut Kept) -> String {
-    let Some(ended) = kept.end(&|| true) else { return String::new() };
+    let Some(ended) = kept.end(&|| true) else {
+        return "launch: the process that keeps the service was killed".to_owned();
+    };
     let shown = &launch.command.shown;
     if let Some(why) = ended.said.lines().last().and_then(|line| line.strip_prefix(CANNOT)) {
         return format!(

@@ -153,7 +153,8 @@ impl Reading {
         let is_told = |mistake: &Mistake| {
             mistake.pointer == "/command" || mistake.hint.as_deref() == Some("did you mean \"command\"?")
         };
-        if command.is_none() && !map.contains_key("restart") && !self.mistakes.iter().any(is_told) {
+        let has_restart = map.get("restart").is_some_and(|value| !value.is_null());
+        if command.is_none() && !has_restart && !self.mistakes.iter().any(is_told) {
             let hint =
                 "e.g. `command: node dist/main.js`; for a service that runs already: `restart: systemctl \
                         restart chat`"
@@ -430,7 +431,8 @@ fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a s
     known
         .map(|candidate| (strsim::damerau_levenshtein(&lower, candidate), candidate))
         .filter(|(distance, _)| *distance <= allowed)
-        .min_by_key(|(distance, _)| *distance)
+        // `readd` is `read` and not `ready`.
+        .min_by_key(|(distance, candidate)| (*distance, !lower.starts_with(candidate)))
         .map(|(_, candidate)| candidate)
 }
 

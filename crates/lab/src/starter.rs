@@ -24,6 +24,8 @@ pub(crate) struct Start {
     /// Files that the process joins its groups by.
     pub(crate) doors: Vec<PathBuf>,
     pub(crate) nofile: Option<u64>,
+    /// Open files that a process may have by itself; Sonagi may have raised its own limit, which is inherited.
+    pub(crate) usual_nofile: Option<u64>,
 }
 
 /// Becomes the command that these arguments hold: what to do first, as JSON, then program and arguments. Returns only
@@ -56,6 +58,10 @@ fn prepare(start: &Start) -> Result<(), String> {
     for door in &start.doors {
         // 0 is whoever writes it.
         std::fs::write(door, "0").map_err(|error| format!("{}: {error}", door.display()))?;
+    }
+    if let (None, Some(files)) = (start.nofile, start.usual_nofile) {
+        let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(files), maximum });
     }
     if let Some(files) = start.nofile {
         let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);

@@ -55,6 +55,7 @@ impl Service {
             before: None,
             after: None,
             tells_lines: true,
+            usual_nofile: None,
         };
         let (told, lines) = channel();
         let complaints = Complaints::default();

@@ -123,6 +123,7 @@ fn whatever_a_part_of_a_script_may_say_loads() {
         "served",
         "launched",
         "launched-host",
+        "restarted",
         "processor",
         "responses",
         "sockets",

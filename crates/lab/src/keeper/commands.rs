@@ -18,6 +18,11 @@ const LONG: Duration = Duration::from_secs(600);
 pub(super) const AFTER: Duration = Duration::from_secs(60);
 /// The time limit for the rest of what a command has printed.
 const LAST_WORDS: Duration = Duration::from_millis(200);
+/// What is wrong with a restart whose service prints into our pipe, and what helps.
+const LEFT_PIPE: &str =
+    "what `restart` left running writes to the output of `restart`, which ends with the run";
+const LEFT_PIPE_HINT: &str =
+    "let it write to a file: `./chat > chat.log 2>&1 &`; nohup alone does not do that here";
 /// Lines of an answer that are read.
 const ANSWER_LINES: usize = 100;
 
@@ -33,7 +38,7 @@ pub(super) enum Ran {
 impl Keeper {
     /// Runs a command without which there is no run; what goes wrong with it is the failure of the start.
     pub(super) fn run_first(&mut self, name: &str, words: &[String]) -> Ran {
-        let (left, status) = self.aside(words, LONG, true, None);
+        let (left, status) = self.run_to_end(words, LONG, true, None);
         match (wrong(name, left, status, LONG), left) {
             (Some(why), _) => {
                 self.fail(why, None);
@@ -46,7 +51,7 @@ impl Keeper {
 
     /// Runs a command that puts things right; what goes wrong with it is told, and changes nothing else.
     pub(super) fn run_last(&mut self, name: &str, words: &[String], limit: Duration) {
-        let (left, status) = self.aside(words, limit, false, None);
+        let (left, status) = self.run_to_end(words, limit, false, None);
         if let Some(why) = wrong(name, left, status, limit) {
             let said = self.log().last_lines();
             self.voice.tell(&Event::Trouble(format!("{why}{}", quoted(&said))));
@@ -64,8 +69,13 @@ impl Keeper {
         }
         let command = self.job.command.clone();
         let ran = self.run_first("restart", &command);
-        self.is_halfway = ran == Ran::CutOff;
+        // Without a `restore` as well it must not be left without a service.
+        self.is_halfway = ran != Ran::Well;
         if ran != Ran::Well {
+            return false;
+        }
+        if self.leaves_pipe {
+            self.fail(LEFT_PIPE.to_owned(), Some(LEFT_PIPE_HINT.to_owned()));
             return false;
         }
         let said = self.log().last_lines();
@@ -89,7 +99,7 @@ impl Keeper {
                 lines.push(line);
             }
         });
-        let (left, status) = self.aside(&command.words, AFTER, true, Some(told));
+        let (left, status) = self.run_to_end(&command.words, AFTER, true, Some(told));
         if let Some(why) = wrong("read", left, status, AFTER) {
             self.fail(why, None);
             return None;
@@ -116,18 +126,23 @@ impl Keeper {
         let Some(restart) = self.job.restart.clone().filter(|_| std::mem::take(&mut self.is_changed)) else {
             return;
         };
+        let is_silent = std::mem::take(&mut self.leaves_pipe);
         match &restart.restore {
             Some(restore) => self.run_last("restore", &restore.words, LONG),
-            // Nothing was changed, but it must not be left in the middle of a restart.
             None if self.is_halfway => {}
             None => return,
         }
-        let command = self.job.command.clone();
+        let mut command = self.job.command.clone();
+        if is_silent {
+            // What it leaves running must not die of our pipe.
+            let silent = ["sh", "-c", "exec \"$0\" \"$@\" > /dev/null 2>&1"];
+            command.splice(0..0, silent.map(str::to_owned));
+        }
         self.run_last("restart", &command, LONG);
     }
 
     /// Runs a command that is not the service to its end; how that was left, and its status.
-    fn aside(
+    fn run_to_end(
         &mut self,
         words: &[String],
         limit: Duration,
@@ -160,7 +175,8 @@ impl Keeper {
         if left != Left::Done {
             self.kill_all();
         }
-        hearing.finish(LAST_WORDS);
+        hearing.catch_up(LAST_WORDS);
+        self.leaves_pipe = left == Left::Done && hearing.is_open();
         (left, status)
     }
 }

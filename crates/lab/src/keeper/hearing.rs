@@ -109,9 +109,9 @@ impl Hearing {
         }
     }
 
-    /// [`Hearing::catch_up`], of what is over.
-    pub(super) fn finish(self, limit: Duration) {
-        self.catch_up(limit);
+    /// Whether somebody may still print something.
+    pub(super) fn is_open(&self) -> bool {
+        self.open.load(Ordering::Acquire) > 0
     }
 }
 

@@ -16,6 +16,15 @@ impl Reading {
             }
             return None;
         }
+        // Variables of the run would be in the restart after it as well, and stay.
+        if is_there(&&"env") {
+            let what = "env would stay with a service that goes on after the run".to_owned();
+            self.misplaced(
+                "env",
+                what,
+                "write the values into the commands: `apply: ./set-pool.sh {{ pool }}`",
+            );
+        }
         for key in ["command", "stop", "limits", "host"].iter().filter(is_there) {
             let what = format!(
                 "{key} is for a service that is started, and launch has `restart`, for one that runs already"
@@ -41,7 +50,8 @@ impl Reading {
 
     fn read_back(&mut self, value: &Value) -> Option<ReadBack> {
         let map = self.mapping("read", "/read", value)?;
-        for key in ["command", "equals"].iter().filter(|key| !map.contains_key(**key)) {
+        let is_there = |key: &str| map.get(key).is_some_and(|value| !value.is_null());
+        for key in ["command", "equals"].iter().filter(|key| !is_there(key)) {
             self.wrong("/read", format!("read has no `{key}`"), None);
         }
         let wants = "a text for `sh -c`, or a list of a program and its arguments";

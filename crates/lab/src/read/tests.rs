@@ -113,8 +113,7 @@ fn a_service_that_runs_already_has_commands_that_restart_it() {
         "restart": ["systemctl", "restart", "chat"],
         "read": { "command": "./get-pool.sh", "equals": 10 },
         "restore": "./set-pool.sh 5",
-        "ready": "port 3000",
-        "env": { "A": "b" }
+        "ready": "port 3000"
     }))
     .unwrap();
     assert_eq!(launch.command.words, ["systemctl", "restart", "chat"]);
@@ -136,9 +135,11 @@ fn what_belongs_to_a_service_of_the_other_kind_is_a_mistake() {
     };
     let both = json!({
         "command": "node main.js", "restart": "systemctl restart chat", "apply": "./set.sh", "host": "t2.micro",
-        "read": { "command": "./get.sh" }, "ready": { "line": "listening" }
+        "read": { "command": "./get.sh", "equals": null }, "ready": { "line": "listening" }, "env": { "POOL": 2 }
     });
     let expected = [
+        "/env env would stay with a service that goes on after the run | write the values into the commands: `apply: \
+         ./set-pool.sh {{ pool }}`",
         "/command command is for a service that is started, and launch has `restart`, for one that runs already | leave \
          out one of the two",
         "/host host is for a service that is started, and launch has `restart`, for one that runs already | leave out \
@@ -154,4 +155,5 @@ fn what_belongs_to_a_service_of_the_other_kind_is_a_mistake() {
                      systemctl restart chat`",
     ];
     assert_eq!(told(json!({ "command": "node main.js", "restore": "./set.sh" })), expected);
+    assert!(told(json!({ "restart": null }))[0].starts_with(" launch has no command | "));
 }

@@ -21,6 +21,8 @@ pub(crate) struct Varying {
     length: TrialLength,
     /// Whether the script asks for several runs, or to compare them.
     is_experiment: bool,
+    /// Whether the service is another one with another value of the variable.
+    service_follows: bool,
 }
 
 /// A phase that can be of any length.
@@ -62,27 +64,31 @@ impl Varying {
         }
         let is_experiment = loaded.first().is_some_and(|run| run.experiment != Experiment::default());
         let (path, length) = (path.to_owned(), TrialLength::AS_ASKED);
-        let varying = Varying { path, overrides, varied, is_axis, length, is_experiment };
-        let length = varying.length_in(range)?;
-        Ok(Varying { length, ..varying })
+        let service_follows = false;
+        let varying = Varying { path, overrides, varied, is_axis, length, is_experiment, service_follows };
+        let [first, last] = [varying.with_value(range.0), varying.with_value(range.1)]
+            .map(|overrides| sonagi_artillery::load(&varying.path, &overrides));
+        let (first, last) = (first?, last?);
+        let length = varying.length_in(range, [&first.plan.load, &last.plan.load])?;
+        let service_follows = (&first.serve, &first.launch) != (&last.serve, &last.launch);
+        Ok(Varying { length, service_follows, ..varying })
     }
 
     /// How long trials are, all over a range.
-    fn length_in(&self, (from, to): (u64, u64)) -> Result<TrialLength, Problems> {
+    fn length_in(&self, (from, to): (u64, u64), [first, last]: [&Load; 2]) -> Result<TrialLength, Problems> {
         let Varied::Variable(name) = &self.varied else { return Ok(TrialLength::AS_ASKED) };
-        let [first, last] = [self.as_written(from)?, self.as_written(to)?];
-        if lengthened(&first).is_some() && lengthened(&last).is_some() {
+        if lengthened(first).is_some() && lengthened(last).is_some() {
             return Ok(TrialLength::AS_ASKED);
         }
         let seconds = |load: &Load| load.end().0 as f64 / 1e9;
         if first.end() == last.end() {
-            return Ok(TrialLength::OfScript { seconds: seconds(&first) });
+            return Ok(TrialLength::OfScript { seconds: seconds(first) });
         }
         let what = format!(
             "the script's phases take {} s with {name} {from} and {} s with {to}: a search compares trials of one \
              length",
-            seconds(&first),
-            seconds(&last)
+            seconds(first),
+            seconds(last)
         );
         let hint = format!("write each `duration` without {name}");
         Err(Problems(vec![Problem::of_file("--vary", what, Some(hint))]))
@@ -101,6 +107,11 @@ impl Varying {
     /// How long its trials are.
     pub(crate) fn length(&self) -> TrialLength {
         self.length
+    }
+
+    /// Whether the service is another one with another value of the variable: one for all trials would be that of none.
+    pub(crate) fn service_follows(&self) -> bool {
+        self.service_follows
     }
 
     /// The script of one trial.
@@ -223,11 +234,12 @@ impl<'a> ArtilleryTrials<'a> {
             .ok_or_else(|| Error::could_not("the expression was not read"))
     }
 
-    /// Ends the service.
-    pub(crate) fn end(self) {
-        let Some(service) = self.service else { return };
+    /// Ends the service; whether all went well around it.
+    pub(crate) fn end(self) -> bool {
+        let Some(service) = self.service else { return true };
         let (_, troubles) = service.end(&|| self.session.is_stopped());
         troubles.iter().for_each(|trouble| self.session.terminal.say(&trouble.to_string()));
+        troubles.is_empty()
     }
 }
 

@@ -55,6 +55,14 @@ impl fmt::Display for Varied {
     }
 }
 
+/// The problem of a service that follows what is varied: the one that stands for all trials would be that of one.
+pub(crate) fn follows(varied: &Varied) -> String {
+    format!(
+        "error: --vary {varied}: what starts or restarts the service follows it, and one service is for all trials\nhint: \
+         `--fresh` starts or restarts it for each trial"
+    )
+}
+
 /// How long trials of a script are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum TrialLength {

@@ -1,6 +1,6 @@
 //! `sonagi capacity`: the highest load that a target holds, as a bracket of confirmed trials.
 
-use crate::capacity::{self, ArtilleryTrials, Asked, Record, TrialLength, Trials, Varied, Varying};
+use crate::capacity::{self, ArtilleryTrials, Asked, Record, TrialLength, Trials, Varied, Varying, follows};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::k6::{K6Asked, K6Trials};
@@ -272,7 +272,7 @@ fn width(text: &str) -> Result<f64, String> {
 pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
     let (mut flags, mut problems) = Flags::of(matches);
     let until = Threshold::new(flags.until.clone(), true);
-    let record = if k6::is_script(&flags.script) {
+    let (record, is_well) = if k6::is_script(&flags.script) {
         problems.extend(flags.fit(K6Trials::LENGTH));
         problems.extend(until.error().map(|error| {
             let hint = error.hint.as_ref().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
@@ -281,12 +281,13 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
         problems.extend(of_yaml(matches));
         let mut trials = K6Trials::start(of_k6(matches, &flags, &until)?, problems, terminal)?;
         let record = searched(&mut trials, &flags, until, terminal);
-        trials.end();
-        record?
+        let is_well = trials.end();
+        (record?, is_well)
     } else {
         of_artillery(matches, flags, problems, terminal)?
     };
-    shown(record, matches, terminal)
+    let exit = shown(record, matches, terminal)?;
+    Ok(if is_well { exit } else { exit.worst(Exit::CouldNotRun) })
 }
 
 /// A flag that changes scripts and means something for those of k6, too.
@@ -320,6 +321,7 @@ fn of_k6(matches: &ArgMatches, flags: &Flags, until: &Threshold) -> Result<K6Ask
         script: flags.script.clone(),
         varied: flags.varied.clone(),
         until: until.clone(),
+        range: (flags.goal.from, flags.goal.to),
         environment: pairs.map(pair).collect::<Result<_, Error>>()?,
         scenario: matches.get_one::<String>("scenario-name").cloned(),
         shards: flags.shards,
@@ -333,7 +335,7 @@ fn of_artillery(
     mut flags: Flags,
     mut problems: Vec<String>,
     terminal: &Terminal,
-) -> Result<Record, Error> {
+) -> Result<(Record, bool), Error> {
     let overrides = load::overrides(matches, terminal)?;
     if overrides.solo {
         problems.push("error: --solo: one user alone has no load to be varied".to_owned());
@@ -347,6 +349,9 @@ fn of_artillery(
     let range = (flags.goal.from, flags.goal.to);
     let varying = Varying::of(&flags.script, overrides, flags.varied.clone(), range);
     problems.extend(flags.fit(varying.as_ref().map_or(TrialLength::AS_ASKED, Varying::length)));
+    if varying.as_ref().is_ok_and(Varying::service_follows) && !flags.fresh {
+        problems.push(follows(&flags.varied));
+    }
     let varying = match varying {
         Ok(varying) if problems.is_empty() => varying,
         other => {
@@ -372,8 +377,8 @@ fn of_artillery(
     // Its threshold is the script's own reading of the expression, in which names of the script are quoted.
     let until = trials.until()?;
     let record = searched(&mut trials, &flags, until, terminal);
-    trials.end();
-    record
+    let is_well = trials.end();
+    Ok((record?, is_well))
 }
 
 fn searched(

@@ -4,7 +4,7 @@
 //! The script's own thresholds are left out: a trial is judged by the one expression, and must not be ended by another.
 
 use super::service::{self, TestService};
-use crate::capacity::{TrialLength, TrialRun, Trials, Varied};
+use crate::capacity::{TrialLength, TrialRun, Trials, Varied, follows};
 use crate::error::Error;
 use crate::invocation;
 use crate::run_events::{self, pass};
@@ -50,6 +50,8 @@ pub(crate) struct K6Asked {
     pub(crate) script: PathBuf,
     pub(crate) varied: Varied,
     pub(crate) until: Threshold,
+    /// The lowest and the highest load.
+    pub(crate) range: (u64, u64),
     /// Variables laid over the environment.
     pub(crate) environment: Vec<(String, String)>,
     /// The scenario to run, if the script has several.
@@ -58,6 +60,18 @@ pub(crate) struct K6Asked {
     pub(crate) watch: WatchWish,
     /// Whether each trial starts the script's service anew.
     pub(crate) fresh: bool,
+}
+
+impl K6Asked {
+    /// The variables of a trial.
+    fn environment_of(&self, load: u64) -> Vec<(String, String)> {
+        let mut environment = self.environment.clone();
+        if let Varied::Variable(name) = &self.varied {
+            environment.retain(|(known, _)| known != name);
+            environment.push((name.clone(), load.to_string()));
+        }
+        environment
+    }
 }
 
 /// The abort of the trial under way: signals ask it.
@@ -101,10 +115,16 @@ impl K6Trials {
             stop();
         };
         let stop_requests = signals::listen(*terminal, of_signal, second)?;
-        let environment = variables(&asked.environment);
-        let request = request(&asked, (&path, &source), Map::new(), environment);
-        let test = load(request, &Arc::default(), &mut |_| {});
-        let test = test.map_err(|ended| why(&ended, &asked.script))?;
+        let read = |load_of_trial: u64| {
+            let environment = variables(&asked.environment_of(load_of_trial));
+            let request = request(&asked, (&path, &source), Map::new(), environment);
+            load(request, &Arc::default(), &mut |_| {}).map_err(|ended| why(&ended, &asked.script))
+        };
+        let (test, last) = (read(asked.range.0)?, read(asked.range.1)?);
+        let [of_first, of_last] = [&test, &last].map(|test| test.options().sonagi.launch.as_ref());
+        if of_first != of_last && !asked.fresh {
+            found.push(follows(&asked.varied));
+        }
         found.extend(unknown(&asked.until, &test));
         let wish = service::wish(&test, &path)?;
         if asked.fresh && wish.is_none() {
@@ -131,11 +151,12 @@ impl K6Trials {
         }
     }
 
-    /// Ends the service.
-    pub(crate) fn end(self) {
-        let Some(service) = self.service else { return };
+    /// Ends the service; whether all went well around it.
+    pub(crate) fn end(self) -> bool {
+        let Some(service) = self.service else { return true };
         let (_, troubles) = service.end(&|| self.stop_requests.to_stop_at_once());
         troubles.iter().for_each(|trouble| self.terminal.say(&trouble.to_string()));
+        troubles.is_empty()
     }
 
     /// The scenario of a trial, as k6's options write it.
@@ -309,11 +330,7 @@ impl Trials for K6Trials {
         if self.stop_requests.to_stop() {
             return Ok(None);
         }
-        let mut environment = self.asked.environment.clone();
-        if let Varied::Variable(name) = &self.asked.varied {
-            environment.retain(|(known, _)| known != name);
-            environment.push((name.clone(), load_of_trial.to_string()));
-        }
+        let environment = self.asked.environment_of(load_of_trial);
         let flags = Map::from_iter([("scenarios".to_owned(), self.scenario(load_of_trial, seconds))]);
         let request = request(&self.asked, (&self.path, &self.source), flags, variables(&environment));
         let folder = folder.map(|(parent, name)| runs::reserve(parent, name)).transpose()?;

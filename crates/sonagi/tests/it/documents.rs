@@ -339,6 +339,7 @@ fn every_block_says_what_it_is_and_few_are_not_run() {
             "docs/from-k6.md: its stages take a minute",
             "docs/launch.md: it names a service that is not here",
             "docs/launch.md: it names a service that is not here",
+            "docs/launch.md: it names a service that is not here",
             "docs/page.md: it serves until Ctrl-C",
             "docs/scripts.md: the reference service has no HTML forms",
         ]

@@ -4,6 +4,7 @@ use super::{Ruling, evidence, unmeasured, whole};
 use crate::case::Case;
 use crate::diagnosis::{Confidence, Evidence, Finding};
 use crate::remedy::remedy;
+use crate::series::sum;
 use crate::story::{Symptom, SymptomKind};
 
 pub(super) fn judge(case: &Case<'_>) -> Ruling {
@@ -35,7 +36,11 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
     // A database ends a process with each connection that nobody needs any more.
     if seen.is_none() && case.total("target.ended.workers").is_some_and(|workers| workers >= ended) {
         let title = "Some of the target's workers ended, and others like them lived on.".to_owned();
-        return fires(title, Confidence::Possible, onset_s, found);
+        // It cost somebody a connection, if not everybody.
+        let near = onset_s.saturating_sub(1)..onset_s + 2;
+        let lost = sum(&case.timeline.rate("connections.lost"), near);
+        let confidence = if lost > 0.0 { Confidence::Likely } else { Confidence::Possible };
+        return fires(title, confidence, onset_s, found);
     }
     let title = match began {
         Some(began) if began > 0.0 => "The target's process ended and was started again.".to_owned(),

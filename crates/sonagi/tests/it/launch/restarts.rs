@@ -106,17 +106,18 @@ fn error_with(rest: &[&str]) -> String {
 
 #[test]
 fn a_service_that_is_not_as_the_run_wants_it_is_a_clear_error_and_is_restored() {
-    let told = error_with(&["read: { command: echo 7, equals: \"{{ pool }}\" }"]);
+    let told = error_with(&["read: { command: echo 7, equals: \"{{ pool }}\" }", "patience: 2s"]);
     let expected = "error: launch: the running service is not as the run wants it: `read` must print \"2\", the setting \
-                    that was made; it printed \"7\"\n  | restarted with 2\n  | 7\nhint: `apply` changed something else";
+                    that was made; it printed \"7\"\n  | ";
     assert!(told.starts_with(expected), "{told}");
+    assert!(told.contains("\n  | 7\nhint: `apply` changed something else"), "{told}");
 
     let told = error_with(&["apply: echo 2 > setting; echo no right to; exit 3"]);
     let expected = "error: launch: the running service is not as the run wants it: `apply` ended with exit status: 3\n  \
                     | no right to\n";
     assert!(told.starts_with(expected), "{told}");
 
-    let told = error_with(&["read: { command: [no-such-program], equals: 2 }"]);
+    let told = error_with(&["read: { command: [no-such-program], equals: 2 }", "patience: 2s"]);
     assert!(told.contains(": `read` ended with exit status: 127\n"), "{told}");
 
     let told = error_with(&["ready: http://127.0.0.1:1/", "patience: 300ms"]);
@@ -124,15 +125,84 @@ fn a_service_that_is_not_as_the_run_wants_it_is_a_clear_error_and_is_restored() 
                     http://127.0.0.1:1/: Connection refused (os error 111)\n  | restarted with 2\nhint: ";
     assert!(told.starts_with(expected), "{told}");
 
-    let told = error_with(&[
-        "restore: sh restore.sh; echo but not all; exit 9",
-        "read: { command: \"false\", equals: 2 }",
-    ]);
+    let bad = "restore: sh restore.sh; echo but not all; exit 9";
+    let told = error_with(&[bad, "read: { command: \"false\", equals: 2 }", "patience: 2s"]);
     assert!(told.contains(": `read` ended with exit status: 1\n"), "{told}");
     assert!(
         told.contains("\n`restore` ended with exit status: 9\n") && told.contains("  | but not all\n"),
         "{told}"
     );
+}
+
+#[test]
+fn a_service_that_would_print_into_the_pipe_of_its_restart_is_told_and_lives_on() {
+    let piped = "restart: sed -i 's/ > out 2>&1 < .dev.null//' restart.sh; sh restart.sh";
+    let told = error_with(&[piped]);
+    let expected = "what `restart` left running writes to the output of `restart`, which ends with the run";
+    assert!(told.contains(expected) && told.contains("hint: let it write to a file: "), "{told}");
+}
+
+#[test]
+fn a_setting_that_is_there_a_moment_later_is_read_again() {
+    let service = RunningService::start();
+    service.write_script(1, &["read: { command: \"cat later; cp running later\", equals: \"{{ pool }}\" }"]);
+    let answer = service.place.sonagi(&["run", "pool.yml", "--matrix", "pool=2"]);
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+}
+
+#[test]
+fn a_restore_that_fails_after_a_run_that_passed_is_an_error() {
+    let service = RunningService::start();
+    service.write_script(1, &["restore: sh restore.sh; echo but not all; exit 9"]);
+    let answer = service.place.sonagi(&["run", "pool.yml", "--matrix", "pool=2"]);
+    assert_eq!(answer.code, Some(4), "{answer:?}");
+    assert!(answer.err.contains("`restore` ended with exit status: 9\n"), "{answer:?}");
+    service.is_itself_again();
+    let search = ["capacity", "pool.yml", "--matrix", "pool=2", "--until", "http.codes.200 > 0", "-q"];
+    let range = ["--vary", "users", "--from", "1", "--to", "2", "--trial", "300ms"];
+    let answer = service.place.sonagi(&[&search[..], &range].concat());
+    assert_eq!(answer.code, Some(4), "{answer:?}");
+    service.is_itself_again();
+}
+
+#[test]
+fn a_search_over_what_the_restart_follows_restarts_it_for_each_trial_or_is_refused() {
+    let service = RunningService::start();
+    service.write_script(1, &[]);
+    let search = [
+        "capacity",
+        "pool.yml",
+        "--until",
+        "http.codes.200 > 0",
+        "--vary",
+        "pool",
+        "--from",
+        "2",
+        "--to",
+        "10",
+    ];
+    let answer = service.place.sonagi(&search);
+    assert_eq!(answer.code, Some(2), "{answer:?}");
+    let expected = "error: --vary pool: what starts or restarts the service follows it";
+    assert!(answer.err.contains(expected), "{answer:?}");
+    assert_eq!(service.said(), "", "nothing was changed");
+    let answer = service.place.sonagi(&[&search[..], &["--fresh", "--trial", "300ms", "-q"]].concat());
+    assert!(matches!(answer.code, Some(0 | 3)), "{answer:?}");
+    assert!(service.said().contains("apply 10\nrestarted with 10\nrestore\n"), "{}", service.said());
+    service.is_itself_again();
+}
+
+#[test]
+fn whoever_ends_the_keeper_in_good_order_has_the_service_restored() {
+    let service = RunningService::start();
+    service.write_script(60, &[]);
+    let mut running = Running::start(service.place.command(&["run", "pool.yml"]));
+    running.wait_for("0:01/");
+    let keeper = Pid::from_raw(children_of(running.id())[0] as i32).unwrap();
+    kill_process(keeper, Signal::TERM).unwrap();
+    service.is_itself_again();
+    running.signal(Signal::INT);
+    assert_eq!(running.end().code, Some(130));
 }
 
 #[test]
@@ -181,6 +251,19 @@ fn a_keeper_that_is_killed_cannot_restore_which_is_told() {
         "launch: the process that restores the service's settings was killed: nothing was restored\nhint: ";
     assert!(answer.err.contains(expected), "{answer:?}");
     assert!(service.has(2), "nobody did it");
+}
+
+#[test]
+fn a_keeper_that_is_killed_before_the_run_is_an_error_that_says_so() {
+    let service = RunningService::start();
+    service.write_script(1, &["ready: http://127.0.0.1:1/"]);
+    let running = Running::start(service.place.command(&["run", "pool.yml", "--matrix", "pool=2"]));
+    wait_until("the restart", || service.has(2));
+    let keeper = Pid::from_raw(children_of(running.id())[0] as i32).unwrap();
+    kill_process(keeper, Signal::KILL).unwrap();
+    let answer = running.end();
+    assert_eq!(answer.code, Some(4), "{answer:?}");
+    assert!(answer.err.contains("killed: nothing was restored\nhint: run `restore`"), "{answer:?}");
 }
 
 #[test]
