@@ -21,8 +21,8 @@ const LOOK: Duration = Duration::from_millis(10);
 const LONGEST_LOOK: Duration = Duration::from_millis(100);
 
 /// What is said when nobody is left who would restore.
-const NOT_RESTORED: &str = "launch: the process that restores the service's settings was killed: nothing was restored\nhint: \
-                            run `restore` and then `restart` by hand";
+const NOT_RESTORED: &str = "launch: the process that restores the service's settings was killed: nothing was restored\n\
+                            hint: run `restore` and then `restart` by hand";
 
 /// A running service.
 pub struct Launched {
@@ -205,8 +205,8 @@ fn job(launch: &Launch, folder: PathBuf, tells_lines: bool) -> Job {
     }
 }
 
-/// Open files that this process might have when its first service was started: for its load it takes all that it may have,
-/// and a service of a later run would inherit that.
+/// Open files that this process might have when its first service was started: for its load it takes all that it may
+/// have, and a service of a later run would inherit that.
 fn usual_nofile() -> Option<u64> {
     static USUAL: OnceLock<Option<u64>> = OnceLock::new();
     *USUAL.get_or_init(|| getrlimit(Resource::Nofile).current)

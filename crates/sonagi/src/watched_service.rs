@@ -194,9 +194,9 @@ impl WatchedService {
         self.look(snapshot.interval_ns, snapshot.shards.iter().map(|shard| shard.cpu_ns).sum());
     }
 
-    /// Ends the service with the run, or gives one that runs already its own settings back. Returns its usage, None of one
-    /// that is not ours, and what went wrong around its end. `is_hurried` says when there is no time for its grace any
-    /// more.
+    /// Ends the service with the run, or gives one that runs already its own settings back. Returns its usage, None of
+    /// one that is not ours, and what went wrong around its end. `is_hurried` says when there is no time for its grace
+    /// any more.
     pub(crate) fn end(mut self, is_hurried: &dyn Fn() -> bool) -> (Option<summary::Service>, Vec<Error>) {
         let is_ours = self.is_ours();
         self.look(0, 0);

@@ -1,5 +1,5 @@
-//! Commands of a script that are run to their end: before and after the service, and around the restart of one that runs
-//! already.
+//! Commands of a script that are run to their end: before and after the service, and around the restart of one that
+//! runs already.
 
 use super::hearing::Told;
 use super::{Keeper, LONGEST_LOOK, LOOK, Left};

@@ -50,8 +50,8 @@ pub(super) struct Hearing {
 }
 
 impl Hearing {
-    /// Hears what this command will print. Lines are given to `told`; without it, both streams are one pipe, so that the
-    /// log has them in their order.
+    /// Hears what this command will print. Lines are given to `told`; without it, both streams are one pipe, so that
+    /// the log has them in their order.
     pub(super) fn of(
         command: &mut Command,
         log: &Arc<Mutex<Log>>,

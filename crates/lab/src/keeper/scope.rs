@@ -1,7 +1,7 @@
 //! Limits where this user may make no control group but systemd makes one for it (version 2).
 //!
-//! That systemd answers does not say that it holds what it was asked: of controllers that were not delegated to the user
-//! it says nothing. So the limits are read inside a scope first, by a command that prints them.
+//! That systemd answers does not say that it holds what it was asked: of controllers that were not delegated to the
+//! user it says nothing. So the limits are read inside a scope first, by a command that prints them.
 
 use super::{LONGEST_LOOK, LOOK};
 use crate::settings::Limits;

@@ -58,8 +58,8 @@ impl fmt::Display for Varied {
 /// The problem of a service that follows what is varied: the one that stands for all trials would be that of one.
 pub(crate) fn follows(varied: &Varied) -> String {
     format!(
-        "error: --vary {varied}: what starts or restarts the service follows it, and one service is for all trials\nhint: \
-         `--fresh` starts or restarts it for each trial"
+        "error: --vary {varied}: what starts or restarts the service follows it, and one service is for all trials\n\
+         hint: `--fresh` starts or restarts it for each trial"
     )
 }
 

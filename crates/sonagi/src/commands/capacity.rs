@@ -286,8 +286,7 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     } else {
         of_artillery(matches, flags, problems, terminal)?
     };
-    let exit = shown(record, matches, terminal)?;
-    Ok(if is_well { exit } else { exit.worst(Exit::CouldNotRun) })
+    Ok(shown(record, matches, terminal)?.worst(if is_well { Exit::Pass } else { Exit::CouldNotRun }))
 }
 
 /// A flag that changes scripts and means something for those of k6, too.
@@ -349,9 +348,8 @@ fn of_artillery(
     let range = (flags.goal.from, flags.goal.to);
     let varying = Varying::of(&flags.script, overrides, flags.varied.clone(), range);
     problems.extend(flags.fit(varying.as_ref().map_or(TrialLength::AS_ASKED, Varying::length)));
-    if varying.as_ref().is_ok_and(Varying::service_follows) && !flags.fresh {
-        problems.push(follows(&flags.varied));
-    }
+    let is_another = varying.as_ref().is_ok_and(Varying::service_follows) && !flags.fresh;
+    problems.extend(is_another.then(|| follows(&flags.varied)));
     let varying = match varying {
         Ok(varying) if problems.is_empty() => varying,
         other => {
