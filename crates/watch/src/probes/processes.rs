@@ -116,8 +116,8 @@ impl Process {
         }
     }
 
-    /// Whether both are workers of one parent: the same program, and the other one was there before. A new one may be the
-    /// one that replaces it.
+    /// Whether both are workers of one parent: the same program, and the other one was there before. A new one may be
+    /// the one that replaces it.
     fn is_one_of_several_with(&self, other: &Process) -> bool {
         !other.is_new && other.parent == self.parent && other.name == self.name
     }
