@@ -5,7 +5,7 @@
 //! |---|---|---|
 //! | `before` | its end with 0 | starts the service, or `apply` and `restart` |
 //! | | any other end, or being asked to end | ends the tree, `after`, over |
-//! | `apply`, `restart` | their ends with 0 | tells that the service was started |
+//! | `apply`, `restart` | their ends with 0 | tells that the service was restarted |
 //! | | any other end, or being asked to end | `restore`, `restart`, `after`, over |
 //! | running | the end of the service's first process | tells it, goes on: its daemons may still serve |
 //! | | being asked for the setting | `read`; tells whether it is the one that was made |
@@ -27,7 +27,7 @@ use crate::settings::Limits;
 use crate::starter::Start;
 use crate::tree;
 use commands::Ran;
-use hearing::{Hearing, Told, Voice};
+use hearing::{Hearing, OnLine, Voice};
 use rustix::process::{Pid, Signal, WaitOptions, set_child_subreaper, setsid, wait};
 use scope::{holds, scope};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -196,8 +196,8 @@ impl Keeper {
             }
         }
         let input = if self.job.stop == StopBy::Eof { Stdio::piped() } else { Stdio::null() };
-        let told = self.job.tells_lines.then(|| self.voice.lines());
-        let (mut child, hearing) = match self.spawn(&words, true, input, told) {
+        let on_line = self.job.tells_lines.then(|| self.voice.on_line());
+        let (mut child, hearing) = match self.spawn(&words, true, input, on_line) {
             Ok(started) => started,
             Err(error) => {
                 let hint = "`folder` is the service's working directory, and must be there".to_owned();
@@ -249,7 +249,7 @@ impl Keeper {
         words: &[String],
         is_service: bool,
         input: Stdio,
-        told: Option<Told>,
+        on_line: Option<OnLine>,
     ) -> std::io::Result<(Child, Hearing)> {
         let group = self.group.as_ref().filter(|_| is_service);
         let start = Start {
@@ -266,7 +266,7 @@ impl Keeper {
             command.current_dir(folder);
         }
         command.stdin(input);
-        let hearing = Hearing::of(&mut command, &self.log, told)?;
+        let hearing = Hearing::of(&mut command, &self.log, on_line)?;
         let child = command.spawn()?;
         // What the command holds of the pipes would keep them open.
         drop(command);

@@ -16,6 +16,9 @@ const MARGIN: Duration = Duration::from_secs(20);
 const AFTER: Duration = Duration::from_secs(75);
 /// What giving a restarted service its own settings back may take.
 const RESTORED: Duration = Duration::from_secs(1230);
+/// What is told when nobody is left who would restore.
+const NOT_RESTORED: &str = "launch: the process that restores the service's settings was killed: nothing was restored\n\
+                            hint: run `restore` and then `restart` by hand";
 /// The interval at which a wait looks whether it is to go on.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -35,7 +38,9 @@ pub struct Kept {
     agrees: bool,
     ended: Option<Ended>,
     is_over: bool,
-    /// Whether the keeper was killed.
+    /// Whether the keeper is to restore a service that runs already.
+    restores: bool,
+    /// Whether the keeper was killed, so that nothing is restored any more, and that was not told yet.
     is_lost: bool,
     troubles: Vec<String>,
     /// The longest an end may take.
@@ -94,6 +99,7 @@ impl Kept {
             agrees: false,
             ended: None,
             is_over: false,
+            restores: job.restart.is_some(),
             is_lost: false,
             troubles: Vec::new(),
             end_limit,
@@ -119,6 +125,11 @@ impl Kept {
         while !holds(self) {
             if is_stopped() {
                 return None;
+            }
+            // Somebody has asked the keeper itself to end.
+            if self.is_over {
+                let why = "the process that keeps the service was asked to end".to_owned();
+                return Some(Err(NotStarted { why, hint: None, said: String::new() }));
             }
             if let Some(failed) = self.next(LOOK) {
                 return Some(Err(failed));
@@ -226,12 +237,10 @@ impl Kept {
             }
         }
         self.leave();
+        if self.restores && std::mem::take(&mut self.is_lost) {
+            self.troubles.push(NOT_RESTORED.to_owned());
+        }
         self.ended.clone()
-    }
-
-    /// Whether the keeper was killed, so that nothing is put right any more.
-    pub(crate) fn is_lost(&self) -> bool {
-        self.is_lost
     }
 
     /// What the commands printed that restarted a service that runs already.

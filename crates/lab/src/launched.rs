@@ -20,17 +20,11 @@ use std::time::{Duration, Instant};
 const LOOK: Duration = Duration::from_millis(10);
 const LONGEST_LOOK: Duration = Duration::from_millis(100);
 
-/// What is said when nobody is left who would restore.
-const NOT_RESTORED: &str = "launch: the process that restores the service's settings was killed: nothing was restored\n\
-                            hint: run `restore` and then `restart` by hand";
-
 /// A running service.
 pub struct Launched {
     kept: Kept,
     /// None: the network is as it is.
     proxy: Option<Proxy>,
-    /// Whether it runs already, and has settings of its own to get back.
-    is_restarted: bool,
 }
 
 /// Why a service is not there.
@@ -92,7 +86,7 @@ impl Launched {
         let mut kept =
             kept.map_err(|error| failed(format!("launch: this binary cannot be started again: {error}")))?;
         if let Err(error) = up(launch, address.as_ref(), &has_said, &mut kept, is_stopped) {
-            return Err(put_right(launch, error, kept));
+            return Err(put_right(error, kept));
         }
         kept.tell_no_lines();
         let proxy = launch.network.as_ref().zip(address).map(|(network, address)| {
@@ -102,7 +96,7 @@ impl Launched {
             Proxy::start(to, network)
                 .map_err(|error| failed(format!("launch: the network in front of the service: {error}")))
         });
-        Ok(Launched { kept, proxy: proxy.transpose()?, is_restarted: launch.restart.is_some() })
+        Ok(Launched { kept, proxy: proxy.transpose()? })
     }
 
     /// The address that stands for the service's; None: the service's own.
@@ -117,7 +111,7 @@ impl Launched {
 
     /// Whether the service is ours: started for the run and ended after it.
     pub fn is_ours(&self) -> bool {
-        !self.is_restarted
+        self.process().is_some()
     }
 
     /// The service's first process, if it is ours.
@@ -154,11 +148,7 @@ impl Launched {
     pub fn end(mut self, is_hurried: &dyn Fn() -> bool) -> Vec<String> {
         self.proxy = None;
         self.kept.end(is_hurried);
-        let mut troubles = self.kept.take_troubles();
-        if self.is_restarted && self.kept.is_lost() {
-            troubles.push(NOT_RESTORED.to_owned());
-        }
-        troubles
+        self.kept.take_troubles()
     }
 }
 
@@ -234,7 +224,7 @@ fn up(
     let began = Instant::now();
     loop {
         match kept.read_back(is_stopped) {
-            Some(Err(_)) if began.elapsed() < launch.patience && !kept.is_lost() => {
+            Some(Err(_)) if began.elapsed() < launch.patience && !kept.is_gone() => {
                 std::thread::sleep(LONGEST_LOOK);
             }
             outcome => return told(outcome),
@@ -243,21 +233,12 @@ fn up(
 }
 
 /// Ends what was begun of a start that came to nothing; what went wrong with that as well is added to the error.
-fn put_right(launch: &Launch, error: LaunchError, mut kept: Kept) -> LaunchError {
+fn put_right(error: LaunchError, mut kept: Kept) -> LaunchError {
     kept.end(&|| true);
-    let mut troubles = kept.take_troubles();
-    if launch.restart.is_some() && kept.is_lost() {
-        troubles.push(NOT_RESTORED.to_owned());
-    }
-    match error {
-        LaunchError::Failed(what) if !troubles.is_empty() => {
-            LaunchError::Failed(format!("{what}\n{}", troubles.join("\n")))
-        }
-        // What is left behind is worth knowing to whoever has stopped it.
-        LaunchError::Stopped if !troubles.is_empty() => {
-            LaunchError::Failed(format!("{error}\n{}", troubles.join("\n")))
-        }
-        error => error,
+    // What is left behind is worth knowing to whoever has stopped it, too.
+    match kept.take_troubles().join("\n") {
+        troubles if troubles.is_empty() => error,
+        troubles => LaunchError::Failed(format!("{error}\n{troubles}")),
     }
 }
 

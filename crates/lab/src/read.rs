@@ -134,7 +134,7 @@ impl Reading {
         wants: &str,
         read: impl FnOnce(&Value) -> Option<T>,
     ) -> Option<T> {
-        let value = map.get(key).filter(|value| !value.is_null())?;
+        let value = given(map, key)?;
         let read = read(value);
         if read.is_none() {
             self.wrong(&within(pointer, key), format!("{key} wants {wants}; got {}", shown(value)), None);
@@ -153,8 +153,7 @@ impl Reading {
         let is_told = |mistake: &Mistake| {
             mistake.pointer == "/command" || mistake.hint.as_deref() == Some("did you mean \"command\"?")
         };
-        let has_restart = map.get("restart").is_some_and(|value| !value.is_null());
-        if command.is_none() && !has_restart && !self.mistakes.iter().any(is_told) {
+        if command.is_none() && given(map, "restart").is_none() && !self.mistakes.iter().any(is_told) {
             let hint =
                 "e.g. `command: node dist/main.js`; for a service that runs already: `restart: systemctl \
                         restart chat`"
@@ -164,7 +163,7 @@ impl Reading {
         let folder =
             self.value((map, "", "folder"), "a folder's name", |value| text(value).map(PathBuf::from));
         let env = self.env(map);
-        let ready = map.get("ready").filter(|value| !value.is_null()).and_then(|value| self.ready(value));
+        let ready = given(map, "ready").and_then(|value| self.ready(value));
         if let (Some(_), Some(Ready::Line(_))) = (&restarted, &ready) {
             let what = "a service that runs already prints its lines elsewhere".to_owned();
             self.wrong("/ready", what, None);
@@ -187,7 +186,7 @@ impl Reading {
     }
 
     fn env(&mut self, map: &Map<String, Value>) -> Vec<(String, String)> {
-        let Some(given) = map.get("env").filter(|value| !value.is_null()) else { return Vec::new() };
+        let Some(given) = given(map, "env") else { return Vec::new() };
         let Some(given) = given.as_object() else {
             self.wrong("/env", format!("env wants a mapping of names to texts; got {}", shown(given)), None);
             return Vec::new();
@@ -240,7 +239,7 @@ impl Reading {
 
     fn stop(&mut self, map: &Map<String, Value>) -> Stop {
         let usual = Stop { signal: Signal::TERM.as_raw(), grace: GRACE };
-        let Some(value) = map.get("stop").filter(|value| !value.is_null()) else { return usual };
+        let Some(value) = given(map, "stop") else { return usual };
         let Some(map) = self.mapping("stop", "/stop", value) else { return usual };
         let wants = format!("one of {}", units::signals());
         let signal = self.value((map, "/stop", "signal"), &wants, |value| {
@@ -254,7 +253,7 @@ impl Reading {
 
     /// The limits, those of `host` under those of `limits`.
     fn limits(&mut self, map: &Map<String, Value>) -> (Limits, Option<Network>) {
-        let named = map.get("host").filter(|value| !value.is_null());
+        let named = given(map, "host");
         let mut limits = named.and_then(host_of).unwrap_or_default();
         if let Some(value) = named.filter(|value| host_of(value).is_none()) {
             let names: Vec<&str> = host::names().collect();
@@ -269,7 +268,7 @@ impl Reading {
                 Some(hint),
             );
         }
-        let Some(value) = map.get("limits").filter(|value| !value.is_null()) else { return (limits, None) };
+        let Some(value) = given(map, "limits") else { return (limits, None) };
         let Some(map) = self.mapping("limits", "/limits", value) else { return (limits, None) };
         let cpu = self.value((map, "/limits", "cpu"), "a number of cores, at least 0.01", |value| {
             number(value).filter(|cores| (0.01..=4096.0).contains(cores))
@@ -304,7 +303,7 @@ impl Reading {
             }
             (None, _) => {}
         }
-        let network = map.get("network").filter(|value| !value.is_null());
+        let network = given(map, "network");
         let network = network.and_then(|value| self.network(value));
         (limits, network)
     }
@@ -318,7 +317,7 @@ impl Reading {
         let bandwidth = self.value((map, place, "bandwidth"), "bits a second, as 60mbit", |value| {
             text(value).and_then(|text| units::bits(&text)).filter(|bits| *bits >= 8_000)
         });
-        let cut = map.get("cut").filter(|value| !value.is_null());
+        let cut = given(map, "cut");
         let cut = cut.and_then(|value| {
             let place = "/limits/network/cut";
             let map = self.mapping("cut", place, value)?;
@@ -328,6 +327,11 @@ impl Reading {
         });
         Some(Network { latency: latency.unwrap_or_default(), bandwidth, cut })
     }
+}
+
+/// The value of a key; None where there is none, or nothing in its place.
+fn given<'v>(map: &'v Map<String, Value>, key: &str) -> Option<&'v Value> {
+    map.get(key).filter(|value| !value.is_null())
 }
 
 fn host_of(value: &Value) -> Option<Limits> {

@@ -1,7 +1,7 @@
 //! Commands of a script that are run to their end: before and after the service, and around the restart of one that
 //! runs already.
 
-use super::hearing::Told;
+use super::hearing::OnLine;
 use super::{Keeper, LONGEST_LOOK, LOOK, Left};
 use crate::job::{Event, Stream};
 use crate::log::quoted;
@@ -30,7 +30,7 @@ const ANSWER_LINES: usize = 100;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ran {
     Well,
-    Badly,
+    Failed,
     /// Somebody asked to end meanwhile.
     CutOff,
 }
@@ -42,7 +42,7 @@ impl Keeper {
         match (wrong(name, left, status, LONG), left) {
             (Some(why), _) => {
                 self.fail(why, None);
-                Ran::Badly
+                Ran::Failed
             }
             (None, Left::Done) => Ran::Well,
             (None, _) => Ran::CutOff,
@@ -93,13 +93,13 @@ impl Keeper {
         };
         let answer = Arc::new(Mutex::new(Vec::new()));
         let lines = Arc::clone(&answer);
-        let told: Told = Arc::new(move |stream, line| {
+        let on_line: OnLine = Arc::new(move |stream, line| {
             let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
             if stream == Stream::Out && lines.len() < ANSWER_LINES {
                 lines.push(line);
             }
         });
-        let (left, status) = self.run_to_end(&command.words, AFTER, true, Some(told));
+        let (left, status) = self.run_to_end(&command.words, AFTER, true, Some(on_line));
         if let Some(why) = wrong("read", left, status, AFTER) {
             self.fail(why, None);
             return None;
@@ -147,9 +147,9 @@ impl Keeper {
         words: &[String],
         limit: Duration,
         is_interruptible: bool,
-        told: Option<Told>,
+        on_line: Option<OnLine>,
     ) -> (Left, Option<i32>) {
-        let (child, hearing) = match self.spawn(words, false, Stdio::null(), told) {
+        let (child, hearing) = match self.spawn(words, false, Stdio::null(), on_line) {
             Ok(started) => started,
             Err(error) => {
                 self.log().add(format!("{CANNOT}`{}`: {error}\n", words.join(" ")).as_bytes());

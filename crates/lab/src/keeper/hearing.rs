@@ -29,7 +29,7 @@ impl Voice {
     }
 
     /// Tells the lines of a service.
-    pub(super) fn lines(&self) -> Told {
+    pub(super) fn on_line(&self) -> OnLine {
         let voice = self.clone();
         Arc::new(move |stream, line| voice.tell(&Event::Line(stream, line)))
     }
@@ -40,7 +40,7 @@ impl Voice {
 }
 
 /// Is given the lines that a command prints.
-pub(super) type Told = Arc<dyn Fn(Stream, String) + Send + Sync>;
+pub(super) type OnLine = Arc<dyn Fn(Stream, String) + Send + Sync>;
 
 /// Threads that read what a command prints.
 pub(super) struct Hearing {
@@ -50,31 +50,32 @@ pub(super) struct Hearing {
 }
 
 impl Hearing {
-    /// Hears what this command will print. Lines are given to `told`; without it, both streams are one pipe, so that
+    /// Hears what this command will print. Lines are given to `on_line`; without it, both streams are one pipe, so that
     /// the log has them in their order.
     pub(super) fn of(
         command: &mut Command,
         log: &Arc<Mutex<Log>>,
-        told: Option<Told>,
+        on_line: Option<OnLine>,
     ) -> std::io::Result<Hearing> {
-        let hearing = Hearing { open: Arc::default(), is_telling: Arc::new(AtomicBool::new(told.is_some())) };
+        let hearing =
+            Hearing { open: Arc::default(), is_telling: Arc::new(AtomicBool::new(on_line.is_some())) };
         let (out, output) = pipe()?;
-        match told {
+        match on_line {
             None => {
                 command.stdout(output.try_clone()?).stderr(output);
                 hearing.hear(out, log, None);
             }
-            Some(told) => {
+            Some(on_line) => {
                 let (err, error_output) = pipe()?;
                 command.stdout(output).stderr(error_output);
-                hearing.hear(out, log, Some((Stream::Out, Arc::clone(&told))));
-                hearing.hear(err, log, Some((Stream::Err, told)));
+                hearing.hear(out, log, Some((Stream::Out, Arc::clone(&on_line))));
+                hearing.hear(err, log, Some((Stream::Err, on_line)));
             }
         }
         Ok(hearing)
     }
 
-    fn hear(&self, mut from: PipeReader, log: &Arc<Mutex<Log>>, told: Option<(Stream, Told)>) {
+    fn hear(&self, mut from: PipeReader, log: &Arc<Mutex<Log>>, on_line: Option<(Stream, OnLine)>) {
         let (open, is_telling, log) = (Arc::clone(&self.open), Arc::clone(&self.is_telling), Arc::clone(log));
         open.fetch_add(1, Ordering::AcqRel);
         std::thread::spawn(move || {
@@ -85,12 +86,14 @@ impl Hearing {
                     break;
                 }
                 log.lock().unwrap_or_else(PoisonError::into_inner).add(&buffer[..read]);
-                if let Some((stream, told)) = told.as_ref().filter(|_| is_telling.load(Ordering::Acquire)) {
-                    lines(&mut line, &buffer[..read], |text| told(*stream, text));
+                if let Some((stream, on_line)) =
+                    on_line.as_ref().filter(|_| is_telling.load(Ordering::Acquire))
+                {
+                    lines(&mut line, &buffer[..read], |text| on_line(*stream, text));
                 }
             }
-            if let Some((stream, told)) = told.filter(|_| !line.is_empty()) {
-                told(stream, String::from_utf8_lossy(&line).into_owned());
+            if let Some((stream, on_line)) = on_line.filter(|_| !line.is_empty()) {
+                on_line(stream, String::from_utf8_lossy(&line).into_owned());
             }
             open.fetch_sub(1, Ordering::AcqRel);
         });

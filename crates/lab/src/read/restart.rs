@@ -1,6 +1,6 @@
 //! What a script says of a service that runs already and is restarted for its runs.
 
-use super::{Reading, command, scalar, within};
+use super::{Reading, command, given, scalar, within};
 use crate::read::Mistake;
 use crate::settings::{Command, ReadBack, Restart};
 use serde_json::{Map, Value};
@@ -8,16 +8,16 @@ use serde_json::{Map, Value};
 impl Reading {
     /// What restarts a service that runs already, and what belongs to it.
     pub(super) fn restart(&mut self, map: &Map<String, Value>) -> Option<(Command, Restart)> {
-        let is_there = |key: &&&str| map.get(**key).is_some_and(|value| !value.is_null());
-        if !is_there(&&"restart") {
-            for key in ["apply", "read", "restore"].iter().filter(is_there) {
+        let is_given = |key: &&str| given(map, key).is_some();
+        if !is_given(&"restart") {
+            for key in ["apply", "read", "restore"].into_iter().filter(is_given) {
                 let what = format!("{key} is for a service that runs already, and launch has no `restart`");
                 self.misplaced(key, what, "e.g. `restart: systemctl restart chat`");
             }
             return None;
         }
         // Variables of the run would be in the restart after it as well, and stay.
-        if is_there(&&"env") {
+        if is_given(&"env") {
             let what = "env would stay with a service that goes on after the run".to_owned();
             self.misplaced(
                 "env",
@@ -25,7 +25,7 @@ impl Reading {
                 "write the values into the commands: `apply: ./set-pool.sh {{ pool }}`",
             );
         }
-        for key in ["command", "stop", "limits", "host"].iter().filter(is_there) {
+        for key in ["command", "stop", "limits", "host"].into_iter().filter(is_given) {
             let what = format!(
                 "{key} is for a service that is started, and launch has `restart`, for one that runs already"
             );
@@ -33,11 +33,11 @@ impl Reading {
         }
         let apply = self.command(map, "apply");
         let restore = self.command(map, "restore");
-        if apply.is_some() && !is_there(&&"restore") {
+        if apply.is_some() && !is_given(&"restore") {
             let what = "apply changes the service, and nothing says how to undo it".to_owned();
             self.misplaced("apply", what, "add `restore`, the command that sets what was there before");
         }
-        let read = map.get("read").filter(|value| !value.is_null()).and_then(|value| self.read_back(value));
+        let read = given(map, "read").and_then(|value| self.read_back(value));
         let command = self.command(map, "restart")?;
         Some((command, Restart { apply, read, restore }))
     }
@@ -50,8 +50,7 @@ impl Reading {
 
     fn read_back(&mut self, value: &Value) -> Option<ReadBack> {
         let map = self.mapping("read", "/read", value)?;
-        let is_there = |key: &str| map.get(key).is_some_and(|value| !value.is_null());
-        for key in ["command", "equals"].iter().filter(|key| !is_there(key)) {
+        for key in ["command", "equals"].into_iter().filter(|key| given(map, key).is_none()) {
             self.wrong("/read", format!("read has no `{key}`"), None);
         }
         let wants = "a text for `sh -c`, or a list of a program and its arguments";

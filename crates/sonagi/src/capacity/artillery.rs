@@ -66,37 +66,16 @@ impl Varying {
         let (path, length) = (path.to_owned(), TrialLength::AS_ASKED);
         let service_follows = false;
         let varying = Varying { path, overrides, varied, is_axis, length, is_experiment, service_follows };
-        let [first, last] = [varying.with_value(range.0), varying.with_value(range.1)]
-            .map(|overrides| sonagi_artillery::load(&varying.path, &overrides));
-        let (first, last) = (first?, last?);
-        let length = varying.length_in(range, [&first.plan.load, &last.plan.load])?;
+        let Varied::Variable(name) = &varying.varied else { return Ok(varying) };
+        let (first, last) = (varying.with(range.0)?, varying.with(range.1)?);
+        let length = length_in(name, range, [&first.plan.load, &last.plan.load])?;
         let service_follows = (&first.serve, &first.launch) != (&last.serve, &last.launch);
         Ok(Varying { length, service_follows, ..varying })
     }
 
-    /// How long trials are, all over a range.
-    fn length_in(&self, (from, to): (u64, u64), [first, last]: [&Load; 2]) -> Result<TrialLength, Problems> {
-        let Varied::Variable(name) = &self.varied else { return Ok(TrialLength::AS_ASKED) };
-        if lengthened(first).is_some() && lengthened(last).is_some() {
-            return Ok(TrialLength::AS_ASKED);
-        }
-        let seconds = |load: &Load| load.end().0 as f64 / 1e9;
-        if first.end() == last.end() {
-            return Ok(TrialLength::OfScript { seconds: seconds(first) });
-        }
-        let what = format!(
-            "the script's phases take {} s with {name} {from} and {} s with {to}: a search compares trials of one \
-             length",
-            seconds(first),
-            seconds(last)
-        );
-        let hint = format!("write each `duration` without {name}");
-        Err(Problems(vec![Problem::of_file("--vary", what, Some(hint))]))
-    }
-
-    /// The script's own load model where its variable has this value: phases may follow from it.
-    fn as_written(&self, load: u64) -> Result<Load, Problems> {
-        Ok(sonagi_artillery::load(&self.path, &self.with_value(load))?.plan.load)
+    /// The script as it is written, with this value of its variable: phases and services may follow from it.
+    fn with(&self, load: u64) -> Result<Loaded, Problems> {
+        sonagi_artillery::load(&self.path, &self.with_value(load))
     }
 
     /// Whether the script asks for several runs, or to compare them, which a search does in its own way.
@@ -123,7 +102,7 @@ impl Varying {
             Varied::Users => Some(Lengthened::Users(load)),
             Varied::Variable(_) if self.length.is_of_script() => None,
             // Where it cannot be read, whoever reads the whole script says why.
-            Varied::Variable(_) => self.as_written(load).ok().and_then(|load| lengthened(&load)),
+            Varied::Variable(_) => self.with(load).ok().and_then(|script| lengthened(&script.plan.load)),
         };
         let phase = phase.map(|phase| match phase {
             Lengthened::Rate(rate) => json!({ "duration": seconds, "arrivalRate": rate }),
@@ -151,6 +130,25 @@ impl Varying {
         }
         overrides
     }
+}
+
+/// How long trials are, all over the range of a variable.
+fn length_in(name: &str, (from, to): (u64, u64), [first, last]: [&Load; 2]) -> Result<TrialLength, Problems> {
+    if lengthened(first).is_some() && lengthened(last).is_some() {
+        return Ok(TrialLength::AS_ASKED);
+    }
+    let seconds = |load: &Load| load.end().0 as f64 / 1e9;
+    if first.end() == last.end() {
+        return Ok(TrialLength::OfScript { seconds: seconds(first) });
+    }
+    let what = format!(
+        "the script's phases take {} s with {name} {from} and {} s with {to}: a search compares trials of one \
+         length",
+        seconds(first),
+        seconds(last)
+    );
+    let hint = format!("write each `duration` without {name}");
+    Err(Problems(vec![Problem::of_file("--vary", what, Some(hint))]))
 }
 
 /// Lays a JSON object over another one: the leaves of the upper count.

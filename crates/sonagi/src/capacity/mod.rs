@@ -13,4 +13,4 @@ mod trials;
 pub(crate) use artillery::{ArtilleryTrials, Varying};
 pub(crate) use record::Record;
 pub(crate) use search::{Asked, search};
-pub(crate) use trials::{TrialLength, TrialRun, Trials, Varied, follows};
+pub(crate) use trials::{TrialLength, TrialRun, Trials, Varied, service_is_varied};

@@ -55,8 +55,8 @@ impl fmt::Display for Varied {
     }
 }
 
-/// The problem of a service that follows what is varied: the one that stands for all trials would be that of one.
-pub(crate) fn follows(varied: &Varied) -> String {
+/// The problem of a service that follows what is varied: the one for all trials would be that of one.
+pub(crate) fn service_is_varied(varied: &Varied) -> String {
     format!(
         "error: --vary {varied}: what starts or restarts the service follows it, and one service is for all trials\n\
          hint: `--fresh` starts or restarts it for each trial"

@@ -1,6 +1,6 @@
 //! `sonagi capacity`: the highest load that a target holds, as a bracket of confirmed trials.
 
-use crate::capacity::{self, ArtilleryTrials, Asked, Record, TrialLength, Trials, Varied, Varying, follows};
+use crate::capacity::{self, ArtilleryTrials, Asked, Record, TrialLength, Trials, Varied, Varying};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::k6::{K6Asked, K6Trials};
@@ -349,7 +349,7 @@ fn of_artillery(
     let varying = Varying::of(&flags.script, overrides, flags.varied.clone(), range);
     problems.extend(flags.fit(varying.as_ref().map_or(TrialLength::AS_ASKED, Varying::length)));
     let is_another = varying.as_ref().is_ok_and(Varying::service_follows) && !flags.fresh;
-    problems.extend(is_another.then(|| follows(&flags.varied)));
+    problems.extend(is_another.then(|| capacity::service_is_varied(&flags.varied)));
     let varying = match varying {
         Ok(varying) if problems.is_empty() => varying,
         other => {

@@ -4,7 +4,7 @@
 //! The script's own thresholds are left out: a trial is judged by the one expression, and must not be ended by another.
 
 use super::service::{self, TestService};
-use crate::capacity::{TrialLength, TrialRun, Trials, Varied, follows};
+use crate::capacity::{TrialLength, TrialRun, Trials, Varied, service_is_varied};
 use crate::error::Error;
 use crate::invocation;
 use crate::run_events::{self, pass};
@@ -120,10 +120,11 @@ impl K6Trials {
             let request = request(&asked, (&path, &source), Map::new(), environment);
             load(request, &Arc::default(), &mut |_| {}).map_err(|ended| why(&ended, &asked.script))
         };
-        let (test, last) = (read(asked.range.0)?, read(asked.range.1)?);
-        let [of_first, of_last] = [&test, &last].map(|test| test.options().sonagi.launch.as_ref());
-        if of_first != of_last && !asked.fresh {
-            found.push(follows(&asked.varied));
+        let test = read(asked.range.0)?;
+        if matches!(asked.varied, Varied::Variable(_)) && !asked.fresh {
+            let last = read(asked.range.1)?;
+            let [first, last] = [&test, &last].map(|test| test.options().sonagi.launch.as_ref());
+            found.extend((first != last).then(|| service_is_varied(&asked.varied)));
         }
         found.extend(unknown(&asked.until, &test));
         let wish = service::wish(&test, &path)?;

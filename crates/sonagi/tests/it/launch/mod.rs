@@ -75,6 +75,12 @@ fn children_of(parent: u32) -> Vec<u32> {
     all.filter(is_child).collect()
 }
 
+/// Sends a signal to the keeper of a run.
+fn signal_keeper(running: &Running, signal: Signal) {
+    let keeper = Pid::from_raw(children_of(running.id())[0] as i32).unwrap();
+    kill_process(keeper, signal).unwrap();
+}
+
 /// The folder of each control group that a process is in, by its controllers.
 fn groups_of(id: u32) -> Vec<(String, PathBuf)> {
     let root = Path::new("/sys/fs/cgroup");
@@ -199,8 +205,7 @@ fn a_keeper_that_is_killed_takes_the_service_along_and_the_next_one_removes_what
     running.wait_for("0:01/");
     let [first, daemon] = ["first", "daemon"].map(|name| written(&place, name).unwrap());
     let groups = groups_of(first);
-    let keeper = Pid::from_raw(children_of(running.id())[0] as i32).unwrap();
-    kill_process(keeper, Signal::KILL).unwrap();
+    signal_keeper(&running, Signal::KILL);
     wait_until("the service dies with it", || !is_alive(first));
     assert!(is_alive(daemon), "nobody is left who would end it");
     running.signal(Signal::INT);

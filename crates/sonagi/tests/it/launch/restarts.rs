@@ -51,6 +51,15 @@ impl RunningService {
         self.place.write("pool.yml", &script(self.port, seconds, &launch, "matrix: { pool: [2, 10] }\n"));
     }
 
+    /// The service in the first second of a run of a minute.
+    fn under_load() -> (RunningService, Running) {
+        let service = RunningService::start();
+        service.write_script(60, &[]);
+        let mut running = Running::start(service.place.command(&["run", "pool.yml"]));
+        running.wait_for("0:01/");
+        (service, running)
+    }
+
     fn said(&self) -> String {
         fs::read_to_string(self.place.path().join("said")).unwrap_or_default()
     }
@@ -169,18 +178,9 @@ fn a_restore_that_fails_after_a_run_that_passed_is_an_error() {
 fn a_search_over_what_the_restart_follows_restarts_it_for_each_trial_or_is_refused() {
     let service = RunningService::start();
     service.write_script(1, &[]);
-    let search = [
-        "capacity",
-        "pool.yml",
-        "--until",
-        "http.codes.200 > 0",
-        "--vary",
-        "pool",
-        "--from",
-        "2",
-        "--to",
-        "10",
-    ];
+    let search = ["capacity", "pool.yml", "--until", "http.codes.200 > 0"];
+    let range = ["--vary", "pool", "--from", "2", "--to", "10"];
+    let search = [&search[..], &range].concat();
     let answer = service.place.sonagi(&search);
     assert_eq!(answer.code, Some(2), "{answer:?}");
     let expected = "error: --vary pool: what starts or restarts the service follows it";
@@ -194,12 +194,8 @@ fn a_search_over_what_the_restart_follows_restarts_it_for_each_trial_or_is_refus
 
 #[test]
 fn whoever_ends_the_keeper_in_good_order_has_the_service_restored() {
-    let service = RunningService::start();
-    service.write_script(60, &[]);
-    let mut running = Running::start(service.place.command(&["run", "pool.yml"]));
-    running.wait_for("0:01/");
-    let keeper = Pid::from_raw(children_of(running.id())[0] as i32).unwrap();
-    kill_process(keeper, Signal::TERM).unwrap();
+    let (service, running) = RunningService::under_load();
+    signal_keeper(&running, Signal::TERM);
     service.is_itself_again();
     running.signal(Signal::INT);
     assert_eq!(running.end().code, Some(130));
@@ -208,10 +204,7 @@ fn whoever_ends_the_keeper_in_good_order_has_the_service_restored() {
 #[test]
 fn ctrl_c_and_a_kill_of_the_run_leave_the_service_as_it_was() {
     for signal in [Signal::INT, Signal::KILL] {
-        let service = RunningService::start();
-        service.write_script(60, &[]);
-        let mut running = Running::start(service.place.command(&["run", "pool.yml"]));
-        running.wait_for("0:01/");
+        let (service, running) = RunningService::under_load();
         assert!(service.has(2), "the run has its setting");
         running.signal(signal);
         let answer = running.end();
@@ -239,12 +232,8 @@ fn ctrl_c_during_a_restart_does_not_leave_the_service_without_one() {
 
 #[test]
 fn a_keeper_that_is_killed_cannot_restore_which_is_told() {
-    let service = RunningService::start();
-    service.write_script(60, &[]);
-    let mut running = Running::start(service.place.command(&["run", "pool.yml"]));
-    running.wait_for("0:01/");
-    let keeper = Pid::from_raw(children_of(running.id())[0] as i32).unwrap();
-    kill_process(keeper, Signal::KILL).unwrap();
+    let (service, running) = RunningService::under_load();
+    signal_keeper(&running, Signal::KILL);
     running.signal(Signal::INT);
     let answer = running.end();
     let expected =
@@ -259,11 +248,24 @@ fn a_keeper_that_is_killed_before_the_run_is_an_error_that_says_so() {
     service.write_script(1, &["ready: http://127.0.0.1:1/"]);
     let running = Running::start(service.place.command(&["run", "pool.yml", "--matrix", "pool=2"]));
     wait_until("the restart", || service.has(2));
-    let keeper = Pid::from_raw(children_of(running.id())[0] as i32).unwrap();
-    kill_process(keeper, Signal::KILL).unwrap();
+    signal_keeper(&running, Signal::KILL);
     let answer = running.end();
     assert_eq!(answer.code, Some(4), "{answer:?}");
     assert!(answer.err.contains("killed: nothing was restored\nhint: run `restore`"), "{answer:?}");
+}
+
+#[test]
+fn a_keeper_that_is_asked_to_end_during_a_restart_ends_the_run() {
+    let service = RunningService::start();
+    let hangs = "restart: \"[ -e hung ] || { echo $$ > hung; exec sleep 1000; }; sh restart.sh\"";
+    service.write_script(1, &[hangs]);
+    let running = Running::start(service.place.command(&["run", "pool.yml", "--matrix", "pool=2"]));
+    wait_until("the restart", || written(&service.place, "hung").is_some());
+    signal_keeper(&running, Signal::TERM);
+    let answer = running.end();
+    assert_eq!(answer.code, Some(4), "{answer:?}");
+    assert!(answer.err.contains("the process that keeps the service was asked to end"), "{answer:?}");
+    service.is_itself_again();
 }
 
 #[test]
