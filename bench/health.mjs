@@ -10,7 +10,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { markdown } from '../experiments/lib/table.mjs';
+import { markdown } from './lib/markdown.mjs';
 import { finish, serve } from '../interop/support/process.mjs';
 
 const SONAGI = process.env.SONAGI_BIN ?? new URL('../target/release/sonagi', import.meta.url).pathname;

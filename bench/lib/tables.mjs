@@ -1,5 +1,5 @@
 // Results as Markdown: a table per case, the table of all claims. Pure: documents in, text out.
-import { markdown } from '../../experiments/lib/table.mjs';
+import { markdown } from './markdown.mjs';
 import { judge } from './claims.mjs';
 import { readable } from './measures.mjs';
 import { summaries } from './statistics.mjs';

@@ -6,7 +6,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { rewrite } from '../lib/marked.mjs';
-import { markdown, merged } from '../lib/table.mjs';
+import { markdown, merged } from '../../bench/lib/markdown.mjs';
 import { LOADS, POOLS, loadRows, poolRows } from './lib/tables.mjs';
 
 const README = new URL('README.md', import.meta.url);

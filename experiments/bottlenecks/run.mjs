@@ -29,6 +29,10 @@ const isQuick = process.argv[2] === 'quick';
 
 endAllWhenInterrupted();
 if (!existsSync(SONAGI)) throw new Error(`there is no ${SONAGI}\nhint: cargo build -p sonagi, or SONAGI_BIN=…`);
+if (WRITE && ONLY) {
+  const hint = 'make the runs of these with ONLY alone, then WRITE=1 without it: runs made before are not made again';
+  throw new Error(`the table in README.md is of all plants, and ONLY leaves some out\nhint: ${hint}`);
+}
 goAhead();
 const plants = (await all()).filter(({ name, quick }) => (ONLY ? ONLY.split(',').includes(name) : !isQuick || quick));
 const results = [];

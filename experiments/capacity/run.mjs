@@ -13,7 +13,7 @@ import { SONAGI } from '../../interop/support/process.mjs';
 import { Kept, fingerprint } from '../lib/kept.mjs';
 import { rewrite } from '../lib/marked.mjs';
 import { machineLine } from '../lib/measured_on.mjs';
-import { markdown, merged } from '../lib/table.mjs';
+import { markdown, merged } from '../../bench/lib/markdown.mjs';
 import { found } from './lib/search.mjs';
 import { TABLE, isHeld, rowOf, told } from './lib/table.mjs';
 import { LIMITS } from './limits.mjs';

@@ -13,7 +13,7 @@ import { endAllWhenInterrupted } from '../bottlenecks/lib/started.mjs';
 import { Kept, fingerprint } from '../lib/kept.mjs';
 import { rewrite } from '../lib/marked.mjs';
 import { machineLine } from '../lib/measured_on.mjs';
-import { merged } from '../lib/table.mjs';
+import { merged } from '../../bench/lib/markdown.mjs';
 import { KINDS } from './lib/kinds.mjs';
 import { pair } from './lib/pair.mjs';
 import { TABLE, judged, page, rowsOf, told } from './lib/table.mjs';

@@ -10,7 +10,7 @@ import { Started, endAllWhenInterrupted } from '../bottlenecks/lib/started.mjs';
 import { fingerprint } from '../lib/kept.mjs';
 import { rewrite } from '../lib/marked.mjs';
 import { machineLine } from '../lib/measured_on.mjs';
-import { markdown, merged } from '../lib/table.mjs';
+import { markdown, merged } from '../../bench/lib/markdown.mjs';
 import { cpu } from './checks/cpu.mjs';
 import { killed } from './checks/end.mjs';
 import { memory } from './checks/memory.mjs';

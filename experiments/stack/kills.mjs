@@ -10,7 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { SONAGI } from '../../interop/support/process.mjs';
 import { rewrite } from '../lib/marked.mjs';
-import { markdown, merged } from '../lib/table.mjs';
+import { markdown, merged } from '../../bench/lib/markdown.mjs';
 import { endWhenInterrupted } from './lib/interrupted.mjs';
 import { figuresOf, judged, killed, KINDS, TRANSPORTS } from './lib/kills.mjs';
 import { TABLE, line, rowsOf } from './lib/kills_table.mjs';

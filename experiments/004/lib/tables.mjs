@@ -1,6 +1,6 @@
 // What runs of report.yml came to, and searches with it, as rows beside those of the report. Pure.
 import { median } from '../../../bench/lib/statistics.mjs';
-import { number } from '../../lib/table.mjs';
+import { number } from '../../../bench/lib/markdown.mjs';
 
 const TIMES = ['mean', 'p50', 'p95', 'p99', 'max'];
 

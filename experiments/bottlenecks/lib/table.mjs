@@ -1,5 +1,5 @@
 // What runs came to, as text.
-import { markdown, range } from '../../lib/table.mjs';
+import { markdown, range } from '../../../bench/lib/markdown.mjs';
 import { accused, judged, place } from './judge.mjs';
 
 const TABLE = {

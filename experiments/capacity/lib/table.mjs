@@ -1,6 +1,6 @@
 // What searches for planted limits came to, as text.
 import { median } from '../../../bench/lib/statistics.mjs';
-import { percent, range } from '../../lib/table.mjs';
+import { percent, range } from '../../../bench/lib/markdown.mjs';
 
 /** A row of other limits, or with trials of another length, stays when some are searched for again. */
 export const TABLE = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { markdown, merged } from '../../lib/table.mjs';
+import { markdown, merged } from '../../../bench/lib/markdown.mjs';
 import { TABLE, isHeld, rowOf, told } from '../lib/table.mjs';
 
 const LIMIT = { truth: 500 };

@@ -1,6 +1,6 @@
 // What pairs came to, as text, and whether that is what is wanted.
 import { median } from '../../../bench/lib/statistics.mjs';
-import { markdown, percent, range } from '../../lib/table.mjs';
+import { markdown, percent, range } from '../../../bench/lib/markdown.mjs';
 import { KINDS } from './kinds.mjs';
 
 /** No more than this share of identical pairs may be called different, and no less than that of planted ones. */

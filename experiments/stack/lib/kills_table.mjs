@@ -1,5 +1,5 @@
 // What kills came to, as text. Pure.
-import { number } from '../../lib/table.mjs';
+import { number } from '../../../bench/lib/markdown.mjs';
 import { KINDS } from './kills.mjs';
 
 const COUNTS = ['acknowledged', 'refused', 'owed', 'replayed', 'lost', 'duplicate'];

@@ -1,5 +1,5 @@
 // A search for the size of a room, as text. Pure.
-import { markdown, number } from '../../lib/table.mjs';
+import { markdown, number } from '../../../bench/lib/markdown.mjs';
 
 const FIGURES = ['people', 'copies a second', 'delivered', 'p50', 'p99'];
 const TABLE = { head: [...FIGURES, 'trials that held'], right: FIGURES };

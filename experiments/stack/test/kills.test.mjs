@@ -1,7 +1,7 @@
 // A run during which nothing was killed, or nothing was under way, never passes; one that lost something fails.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { markdown, merged } from '../../lib/table.mjs';
+import { markdown, merged } from '../../../bench/lib/markdown.mjs';
 import { figuresOf, judged, KINDS, TRANSPORTS } from '../lib/kills.mjs';
 import { TABLE, rowsOf } from '../lib/kills_table.mjs';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { markdown, merged, number, percent, range } from '../table.mjs';
+import { markdown, merged, number, percent, range } from '../lib/markdown.mjs';
 
 const TABLE = { head: ['what', 'how many'], right: ['how many'] };
 

@@ -1,6 +1,6 @@
 // Tables of figures in Markdown, and how rows that are measured anew get into one that stands on a page.
 //
-// An experiment says in its own lib what its table is: `{ head, right, keyOf, order }`. `head` names the columns, `right`
+// Whoever has a table says what it is: `{ head, right, keyOf, order }`. `head` names the columns, `right`
 // those of them that are aligned to the right. Rows with one key are replaced together; `keyOf(row)` is a row's key, by
 // default its first cell. `order` lists the keys in the order of their rows, and rows with any other key are dropped;
 // without it, rows with new keys come last.
