@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs what the tests need beside Rust, Node and make: a C linker, Python 3, valgrind, OpenSSL, Java with Maven, RabbitMQ,
-# PostgreSQL, Redis, nginx, Go, Chromium, the npm and pip packages of the interop tests, of the page, of published scripts and of the
-# services with planted bottlenecks at their locked versions, and the Spring server among them.
-# Does nothing, and says nothing, when all of it is there.
+# PostgreSQL, PgBouncer, Redis, nginx, Go, Chromium, the npm and pip packages of the interop tests, of the page, of published
+# scripts and of the services with planted bottlenecks at their locked versions, and the Spring server among them.
+# Does nothing, and says nothing, when all of it is there. `setup.sh build` installs what a build needs, and no more.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -21,17 +21,25 @@ with_patience() {
     return 1
 }
 
+# Once for all that is installed.
+apt_update() {
+    [ -z "${apt_updated:-}" ] || return 0
+    with_patience apt-get -qq update && apt_updated=yes
+}
+
 apt_install() {
     has apt-get && [ "$(id -u)" = 0 ] || fail "$* must be installed, and only root on Debian can do it here" "apt-get install $*"
     say "installing $*"
     export DEBIAN_FRONTEND=noninteractive
-    with_patience apt-get -qq update
+    apt_update
     with_patience apt-get -qq install -y --no-install-recommends "$@" >/dev/null
 }
 
 # Installs a server without starting it: tests start their own.
 apt_install_idle() {
     local policy=/usr/sbin/policy-rc.d made='' status=0
+    # Here, as what is remembered in the subshell below is forgotten with it.
+    ! has apt-get || [ "$(id -u)" != 0 ] || apt_update
     if [ ! -e "$policy" ] && [ -w "${policy%/*}" ]; then
         printf '#!/bin/sh\nexit 101\n' >"$policy"
         chmod +x "$policy"
@@ -145,6 +153,7 @@ spring_server() {
 require_rust
 require_node
 has cc || apt_install build-essential
+[ "${1:-}" != build ] || exit 0
 # Debian splits venv from Python: `ensurepip` is what its absence lacks.
 python3 -c 'import ensurepip' >/dev/null 2>&1 || apt_install python3 python3-venv
 has valgrind || apt_install valgrind
@@ -156,6 +165,8 @@ has postgres || compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null || ap
 has psql || apt_install_idle postgresql-client
 has redis-server || apt_install_idle redis-server
 has nginx || apt_install_idle nginx
+# Of experiments/002 alone, and small.
+[ -x /usr/sbin/pgbouncer ] || apt_install_idle pgbouncer
 has chromium || [ -n "${SONAGI_CHROMIUM:-}" ] || apt_install chromium fonts-nanum
 mkdir -p .cache
 npm_packages

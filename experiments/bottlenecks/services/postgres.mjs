@@ -21,14 +21,14 @@ const TABLES = `
 let template;
 
 /**
- * Starts one: `{ url, watch }`, for the service and for Sonagi. `settings` as in postgresql.conf; `sql` is run before. The first call's
- * `tables` are in all.
+ * Starts one: `{ url, watch }`, for the service and for Sonagi, on a free port unless one is given. `settings` as in postgresql.conf; `sql`
+ * is run before. The first call's `tables` are in all.
  */
-export async function postgres(started, { settings = {}, sql = [], tables = TABLES } = {}) {
+export async function postgres(started, { port, settings = {}, sql = [], tables = TABLES } = {}) {
   template ??= await made(tables);
   const folder = join(started.folder, 'postgres');
   execFileSync('cp', ['-a', template, folder]);
-  return serve(started, folder, settings, sql);
+  return serve(started, folder, { port, settings, sql });
 }
 
 /** Makes the cluster that runs copy; it is removed with the process that made it. */
@@ -42,14 +42,14 @@ async function made(tables) {
   const words = ['-D', folder, '-U', 'postgres', '-A', 'scram-sha-256', '--no-sync', '-E', 'UTF8', `--pwfile=${password}`];
   const initdb = keeper.spawn([program('initdb'), ...words], { unprivileged: true });
   if ((await initdb.ended) !== 0) throw new Error(`initdb failed: ${initdb.output()}`);
-  const { stop } = await serve(keeper, folder, {}, tables.split(';').filter((line) => line.trim()));
+  const { stop } = await serve(keeper, folder, { sql: tables.split(';').filter((line) => line.trim()) });
   await stop();
   process.once('exit', () => keeper.endAtOnce());
   return folder;
 }
 
-async function serve(started, folder, settings, sql) {
-  const port = await freePort();
+async function serve(started, folder, { port: asked, settings = {}, sql = [] }) {
+  const port = asked ?? (await freePort());
   const all = { listen_addresses: '127.0.0.1', unix_socket_directories: folder, fsync: 'off', shared_buffers: '64MB', ...settings };
   const words = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   // SIGQUIT ends it without a checkpoint: nobody needs its files again. The template's do, and are stopped by SIGINT.

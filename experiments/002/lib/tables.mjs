@@ -1,0 +1,157 @@
+// What runs of chat.yml came to, as rows beside those of the report. Pure.
+import { number, percent } from '../../../bench/lib/markdown.mjs';
+import { median } from '../../../bench/lib/statistics.mjs';
+import { BASE, CRITERIA, REMEDIES } from './remedies.mjs';
+
+/** Fewer sound runs of a remedy have no grade: two differ by chance. */
+const RUNS_MIN = 3;
+
+const MEASURED = ['failed users', 'p95 of logins', 'p95 of sessions'];
+/** The remedies: a row each, in the order of the report. `here` is our ranking, `score` what it stands on. */
+export const REMEDY_TABLE = {
+  head: ['remedy', 'the report', 'here', 'score', ...MEASURED, 'impact', ...CRITERIA, 'measured'],
+  right: ['the report', 'here', 'score', ...MEASURED],
+};
+
+/** The figures of the report's own table: name, figure of a run's summary, and how it is shown. */
+const FIGURES = [
+  ['emits a second', emits, short],
+  ...['mean', 'p95', 'p99'].map((name) => [`answers: ${name}`, (summary) => kindOf(summary, 'http').response_ms[name], ms]),
+  ...['mean', 'p50', 'p95', 'p99'].map((name) => [`sessions: ${name}`, ({ users }) => users.session_ms[name], ms]),
+];
+const COUNTED = ['failed users', 'failed connections'];
+/** The report's two machines and ours, and how one stands to the other. */
+export const RATIO_TABLE = { head: ['whose', ...COUNTED, ...FIGURES.map(([name]) => name), 'measured'] };
+RATIO_TABLE.right = RATIO_TABLE.head.slice(1, -1);
+
+function short(value) {
+  return value < 100 ? value.toPrecision(3) : number(value);
+}
+function ms(value) {
+  return `${short(value)} ms`;
+}
+const middle = (summaries, of) => median(summaries.map(of));
+const sum = (values) => values.reduce((sum, value) => sum + value, 0);
+const kindOf = ({ kinds }, name) => kinds.find(({ kind }) => kind === name);
+function emits({ kinds }) {
+  const ofEmits = kinds.filter(({ kind }) => ['socketio_emit', 'socketio_request'].includes(kind));
+  return sum(ofEmits.map(({ rate_per_s }) => rate_per_s));
+}
+
+const failedOf = ({ users }) => users.failed / users.started;
+const loginsOf = ({ operations }) => operations.find(({ name }) => name === 'login').response_ms.p95;
+const sessionsOf = ({ users }) => users.session_ms.p95;
+
+/** The environment (`-e`) of a matrix's command; undefined without one. */
+export const environmentOf = ({ command }) => command.join(' ').match(/\s(?:-e|--environment)[ =]?(\S+)/)?.[1];
+
+const isSound = (summary) => summary?.complete && !summary.interrupted && summary.verdict.result !== 'invalid';
+
+/** The summaries of the runs of some values of the axes: `{ sound, made }`. */
+function runsOf({ runs }, wanted) {
+  const isWanted = ({ combination }) => Object.entries(wanted).every(([axis, value]) => combination[axis] === value);
+  // The run that shows drift is one more of its combination, made to be compared with the others.
+  const made = runs.filter((run) => !run.is_anchor && isWanted(run)).map(({ summary }) => summary);
+  return { made, sound: made.filter(isSound) };
+}
+
+/** What a row's figures stand on. */
+function measuredBy({ version, started, machine }, { sound, made }) {
+  const users = sound.length > 0 ? ` of ${number(sound[0].users.planned)} users` : '';
+  return `${sound.length} of ${made.length} runs${users}, Sonagi ${version}, ${started.slice(0, 10)}, ${machine}`;
+}
+
+/**
+ * How much of the trouble a remedy takes away, by the summaries of runs before and after it: `{ grade, why }`. 3: half of it or
+ * more. 2: less. 1: nothing, or it makes it worse. The figure that decides is the first in which all runs of one side lie
+ * beyond all of the other: failed users before waiting times, for a host that turns users away answers the others sooner.
+ */
+export function impact(before, after) {
+  if (Math.min(before.length, after.length) < RUNS_MIN) return undefined;
+  for (const [name, of] of [['failed users', failedOf], ['logins', loginsOf]]) {
+    const [old, now] = [before.map(of), after.map(of)];
+    if (Math.max(...now) < Math.min(...old)) return { grade: median(now) <= median(old) / 2 ? 3 : 2, why: name };
+    if (Math.min(...now) > Math.max(...old)) return { grade: 1, why: `worse: ${name}` };
+  }
+  return { grade: 1, why: 'no difference' };
+}
+
+/** The measured cells of a remedy, of the sound runs before and after it. */
+function measuredCells(before, after) {
+  if (after.length === 0) return {};
+  const both = (figure) => `${figure(before)} → ${figure(after)}`;
+  const failed = (runs) => percent(sum(runs.map(({ users }) => users.failed)) / sum(runs.map(({ users }) => users.started)));
+  const found = impact(before, after);
+  return {
+    'failed users': both(failed),
+    'p95 of logins': both((runs) => ms(middle(runs, loginsOf))),
+    'p95 of sessions': both((runs) => ms(middle(runs, sessionsOf))),
+    impact: found ? `${found.grade} (${found.why})` : '-',
+  };
+}
+
+/** The measured cells of the remedies that a matrix has runs of, by name. All are held against its own runs of the host as it was. */
+function measuredIn(matrix) {
+  const before = runsOf(matrix, BASE).sound;
+  if (before.length === 0) {
+    const axes = Object.entries(BASE).map(([axis, value]) => `${axis} ${value}`);
+    throw new Error(`no sound run of the host as it was (${axes.join(', ')}): there is nothing to compare with`);
+  }
+  const asked = REMEDIES.filter(({ runs }) => runs).map(({ name, runs }) => [name, runsOf(matrix, runs)]);
+  const known = asked.filter(([, { made }]) => made.length > 0);
+  return new Map(known.map(([name, runs]) => [name, { ...measuredCells(before, runs.sound), measured: measuredBy(matrix, runs) }]));
+}
+
+/** A remedy's row by column, but for its rank; `measured` are its measured cells. */
+function judged({ name, place = '-', grades, untried }, measured) {
+  const impact = Number.parseInt(measured.impact, 10);
+  const each = grades ? grades.split(' ') : [];
+  // Impact counts twice, as in `sonagi explain`: a remedy that changes little is no remedy, however cheap.
+  const score = grades && impact ? 2 * impact + sum(each.map((grade) => Number.parseInt(grade, 10))) : undefined;
+  return {
+    measured: 'not measured yet',
+    ...measured,
+    ...(untried && { measured: untried }),
+    ...Object.fromEntries(CRITERIA.map((criterion, at) => [criterion, each[at]])),
+    remedy: name,
+    'the report': place,
+    score,
+  };
+}
+
+/** All rows: what a finished matrix (`matrix.json`) says anew, the rest as it is in the rows that stand on the page. */
+export function remedyRows(standing, matrix) {
+  const { head } = REMEDY_TABLE;
+  const keptCells = (row) => Object.fromEntries([...MEASURED, 'impact', 'measured'].map((name) => [name, row[head.indexOf(name)]]));
+  const known = new Map([...standing.map((row) => [row[0], keptCells(row)]), ...measuredIn(matrix)]);
+  const all = REMEDIES.map((remedy) => judged(remedy, known.get(remedy.name) ?? {}));
+  const better = (score) => all.filter((other) => other.score > score).length;
+  const ranked = all.map((row) => ({ ...row, here: row.score && 1 + better(row.score) }));
+  return ranked.map((row) => head.map((name) => String(row[name] ?? '-')));
+}
+
+/** Our rows of the report's table: of finished matrices with `-e report` and with `-e local`, medians over their sound runs. */
+export function ratioRows(rented, local) {
+  const there = runsOf(rented, BASE);
+  // Without limits it is no host at all, whatever the matrix calls it.
+  const here = runsOf(local, { remedy: BASE.remedy });
+  const row = (whose, matrix, runs) => [whose, ...ratioCells(runs.sound), measuredBy(matrix, runs)];
+  const isWhole = here.sound.length > 0 && there.sound.length > 0;
+  const ratio = ([, of]) => `${short(middle(there.sound, of) / middle(here.sound, of))} ×`;
+  return [
+    row(`here: ${BASE.host}`, rented, there),
+    row('here: without limits', local, here),
+    ['here: ratio', '-', '-', ...FIGURES.map((figure) => (isWhole ? ratio(figure) : '-')), 'of these two'],
+  ];
+}
+
+function ratioCells(summaries) {
+  if (summaries.length === 0) return [...COUNTED, ...FIGURES].map(() => '-');
+  const total = (of) => number(sum(summaries.map(of)));
+  const connections = (summary) => kindOf(summary, 'socketio_connect');
+  return [
+    `${total(({ users }) => users.failed)} of ${total(({ users }) => users.started)}`,
+    `${total((summary) => connections(summary)?.failed ?? 0)} of ${total((summary) => connections(summary)?.count ?? 0)}`,
+    ...FIGURES.map(([, of, shown]) => shown(middle(summaries, of))),
+  ];
+}

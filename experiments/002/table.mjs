@@ -1,0 +1,22 @@
+// Puts what runs with chat.yml came to into README.md, beside the figures and the ranking of the report: none of ours is typed by
+// hand.
+//
+//   node experiments/002/table.mjs runs/20261121-194213-chat                                 # remedies: those the matrix has
+//   node experiments/002/table.mjs runs/20261121-204213-chat runs/20261121-205502-chat       # with -e report, and with -e local
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { markdown, merged } from '../../bench/lib/markdown.mjs';
+import { rewrite } from '../lib/marked.mjs';
+import { RATIO_TABLE, REMEDY_TABLE, environmentOf, ratioRows, remedyRows } from './lib/tables.mjs';
+
+const README = new URL('README.md', import.meta.url);
+
+const folders = process.argv.slice(2);
+if (folders.length === 0) throw new Error('usage: node table.mjs RUNFOLDER…');
+const matrices = folders.map((folder) => JSON.parse(readFileSync(join(folder, 'matrix.json'), 'utf8')));
+const [report, local] = ['report', 'local'].map((name) => matrices.find((matrix) => environmentOf(matrix) === name));
+if (Boolean(report) !== Boolean(local)) throw new Error('runs with -e report and with -e local are one table: name both folders');
+if (report) rewrite(README, 'ratio', (text) => markdown(RATIO_TABLE, merged(RATIO_TABLE, text, ratioRows(report, local))));
+for (const matrix of matrices.filter((matrix) => !environmentOf(matrix))) {
+  rewrite(README, 'remedies', (text) => markdown(REMEDY_TABLE, remedyRows(merged(REMEDY_TABLE, text, []), matrix)));
+}
