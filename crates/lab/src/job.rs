@@ -1,6 +1,8 @@
 //! What a keeper is told, and what it tells: lines of JSON through its standard input and output.
 
 use crate::cgroup::Group;
+use crate::ready::ReadyCheck;
+use crate::service_lock::ServiceName;
 use crate::settings::{Limits, Restart};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -18,7 +20,7 @@ pub struct Job {
     /// `/proc/self/exe` is this binary.
     pub command: Vec<String>,
     /// What else is done around the restart of a service that runs already; None: the command is the service.
-    pub restart: Option<Restart>,
+    pub restart: Option<RestartJob>,
     /// Its working directory; None: this process's.
     pub folder: Option<PathBuf>,
     /// Environment variables over those of this process.
@@ -37,6 +39,46 @@ pub struct Job {
     pub tells_lines: bool,
     /// Open files that each of its processes may have where `limits` do not say it; None: as many as this process.
     pub usual_nofile: Option<u64>,
+}
+
+/// What a keeper does around the restart of a service that runs already.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RestartJob {
+    /// The commands beside the one that restarts it.
+    pub(crate) commands: Restart,
+    /// What it is asked once it has its own settings back.
+    pub(crate) ready: ReadyCheck,
+    /// The time limit for it to be ready again.
+    pub(crate) patience: Duration,
+    /// What keeps other runs out is taken under this name.
+    pub(crate) service: ServiceName,
+    pub(crate) limits: TimeLimits,
+}
+
+impl RestartJob {
+    /// The longest that giving it its own settings back may take.
+    pub(crate) fn restore_limit(&self) -> Duration {
+        self.limits.change.saturating_mul(2).saturating_add(self.patience).saturating_add(RESTORE_MARGIN)
+    }
+}
+
+/// What giving a service its own settings back may take beside the time limits of its parts: a command that exceeds its
+/// own is killed first.
+const RESTORE_MARGIN: Duration = Duration::from_secs(30);
+
+/// The time limits of commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TimeLimits {
+    /// Of what is done before a run, and of what puts things right after it.
+    pub(crate) change: Duration,
+    /// Of `after`, and of what only asks.
+    pub(crate) ask: Duration,
+}
+
+impl TimeLimits {
+    /// Those of every job but a test's.
+    pub(crate) const USUAL: TimeLimits =
+        TimeLimits { change: Duration::from_secs(600), ask: Duration::from_secs(60) };
 }
 
 /// How a service is asked to end.
@@ -102,6 +144,19 @@ pub(crate) enum Event {
         /// The log's last lines.
         said: String,
     },
+    /// Another run has it: nothing was done.
+    Refused {
+        /// What happened, and the rule.
+        what: String,
+        /// What helps.
+        hint: Option<String>,
+    },
+    /// A service that runs already may have other settings than its own from now on.
+    Changing,
+    /// It takes longer, for this reason.
+    Waiting(String),
+    /// So many of its processes were killed so far for the memory limit of a group that systemd has made.
+    MemoryKills(u64),
     /// Something went wrong around it that changes nothing for the run.
     Trouble(String),
     /// Everything is ended and removed.

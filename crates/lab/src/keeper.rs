@@ -3,6 +3,9 @@
 //!
 //! | in | on | does |
 //! |---|---|---|
+//! | taking a service that runs already | that no other run has it | `before` |
+//! | | that the keeper of a run which is gone restores it | waits |
+//! | | being asked to end | over |
 //! | `before` | its end with 0 | starts the service, or `apply` and `restart` |
 //! | | any other end, or being asked to end | ends the tree, `after`, over |
 //! | `apply`, `restart` | their ends with 0 | tells that the service was restarted |
@@ -10,26 +13,28 @@
 //! | running | the end of the service's first process | tells it, goes on: its daemons may still serve |
 //! | | being asked for the setting | `read`; tells whether it is the one that was made |
 //! | | being asked to end, or the end of its input | stop, grace, kill, `after`, removes the group, over |
-//! | | the same, with a service that runs already | `restore`, `restart`, `after`, over |
+//! | | the same, with a service that runs already | `restore`, `restart`, waits until it is ready, `after`, over |
 //!
 //! It is the reaper of everything below it, so that daemons are its children once their parents are gone. Of a service
 //! that runs already it is not: what `restart` leaves behind is the service.
 
 mod commands;
 mod hearing;
+mod restarts;
 mod scope;
 
 use crate::cgroup::{self, Group, Hierarchy};
 use crate::credits::Bucket;
-use crate::job::{Ended, Event, Job, Request, STARTER, StopBy};
+use crate::job::{Ended, Event, Job, Request, STARTER, StopBy, TimeLimits};
 use crate::log::Log;
+use crate::service_lock::ServiceLock;
 use crate::settings::Limits;
 use crate::starter::Start;
 use crate::tree;
 use commands::Ran;
 use hearing::{Hearing, OnLine, Voice};
 use rustix::process::{Pid, Signal, WaitOptions, set_child_subreaper, setsid, wait};
-use scope::{holds, scope};
+use scope::{Scope, holds, scope};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -42,6 +47,8 @@ use tokio::signal::unix::{SignalKind, signal};
 const NAME: &std::ffi::CStr = c"sonagi-keeper";
 /// The interval at which ended processes are waited for, and a quota is fed.
 const TICK: Duration = Duration::from_millis(100);
+/// The same for a group that systemd has made: what it counted is gone with its last process.
+const TICK_OF_SCOPE: Duration = Duration::from_millis(10);
 /// The intervals at which an end is looked for, while one is waited for.
 const LOOK: Duration = Duration::from_millis(5);
 const LONGEST_LOOK: Duration = Duration::from_millis(50);
@@ -73,14 +80,16 @@ pub fn keep(input: impl Read + Send + 'static, output: impl Write + Send + 'stat
     std::thread::spawn(move || hear_signals(&of_signals));
     std::thread::spawn(move || listen(input, &words));
     let log = Arc::new(Mutex::new(Log::new()));
-    let (group, service) = (None, None);
     let mut keeper = Keeper {
         job,
         voice,
         heard,
         log,
-        group,
-        service,
+        group: None,
+        scope: None,
+        service: None,
+        lock: None,
+        is_hurried: false,
         is_changed: false,
         is_halfway: false,
         leaves_pipe: false,
@@ -144,7 +153,13 @@ struct Keeper {
     heard: Receiver<Word>,
     log: Arc<Mutex<Log>>,
     group: Option<Group>,
+    /// The group that systemd has made, of a service with a limit of memory.
+    scope: Option<Scope>,
     service: Option<Service>,
+    /// Keeps other runs from a service that runs already.
+    lock: Option<ServiceLock>,
+    /// Whether we were asked to end at once.
+    is_hurried: bool,
     /// Whether a service that runs already may have other settings than its own.
     is_changed: bool,
     /// Whether its restart did not end well.
@@ -171,11 +186,17 @@ struct Service {
 impl Keeper {
     fn run(&mut self) {
         Hierarchy::of_machine().remove_stale();
+        let restart = self.job.restart.clone();
+        if restart.as_ref().is_some_and(|restart| !self.take_service(restart)) {
+            // Nothing was done: there is nothing to be put right, and nothing for `after`.
+            self.voice.tell(&Event::Over);
+            return;
+        }
         let before = self.job.before.clone();
         let is_prepared = before.is_none_or(|before| self.run_first("before", &before) == Ran::Well);
         let is_there = is_prepared
-            && match self.job.restart.clone() {
-                Some(restart) => self.restart(&restart),
+            && match &restart {
+                Some(restart) => self.restart(restart),
                 None => self.start(),
             };
         let left = if is_there { self.watch() } else { Left::Done };
@@ -232,6 +253,7 @@ impl Keeper {
         };
         let in_front = scope(limits.cpu, limits.memory);
         if limits.credits.is_none() && holds(&in_front, limits) {
+            self.scope = limits.memory.map(|_| Scope::default());
             return Ok(Some(in_front));
         }
         Err((
@@ -275,10 +297,12 @@ impl Keeper {
 
     /// Keeps the service until we are asked to end it.
     fn watch(&mut self) -> Left {
+        let tick = if self.scope.is_some() { TICK_OF_SCOPE } else { TICK };
         loop {
-            if let Some(left) = self.hear(TICK) {
+            if let Some(left) = self.hear(tick) {
                 return left;
             }
+            self.look_at_scope();
             self.reap(None);
             self.tell_end(true, false);
             self.feed();
@@ -288,7 +312,10 @@ impl Keeper {
     /// Does what is asked, waiting for so long for a request; how to end, if that is asked.
     fn hear(&mut self, wait: Duration) -> Option<Left> {
         match self.heard.recv_timeout(wait) {
-            Ok(Word::Request(Request::Kill)) => return Some(Left::AtOnce),
+            Ok(Word::Request(Request::Kill)) => {
+                self.is_hurried = true;
+                return Some(Left::AtOnce);
+            }
             Ok(Word::Request(Request::End) | Word::Gone) => return Some(Left::Asked),
             Ok(Word::Request(Request::Log(path))) => self.log().write_to(&path),
             Ok(Word::Request(Request::ReadBack)) => return self.read_back(),
@@ -321,9 +348,19 @@ impl Keeper {
         found
     }
 
+    /// Tells what the memory limit has killed in a group of systemd's, as long as that is there.
+    fn look_at_scope(&mut self) {
+        if let (Some(scope), Some(service)) = (&mut self.scope, &self.service)
+            && scope.look(service.status.is_none().then_some(service.id))
+        {
+            self.voice.tell(&Event::MemoryKills(scope.memory_kills()));
+        }
+    }
+
     /// Tells how the service's first process ended, once.
     fn tell_end(&mut self, is_unasked: bool, is_killed: bool) {
-        let oom_kills = self.group.as_ref().map_or(0, Group::oom_kills);
+        let of_scope = self.scope.as_ref().map_or(0, Scope::memory_kills);
+        let oom_kills = self.group.as_ref().map_or(of_scope, Group::oom_kills);
         let Some(service) = self.service.as_mut() else { return };
         let Some(status) = service.status.filter(|_| !service.is_told) else { return };
         service.is_told = true;
@@ -358,7 +395,7 @@ impl Keeper {
         self.tell_end(false, is_killed && was_there);
         self.give_back();
         if let Some(after) = self.job.after.clone() {
-            self.run_last("after", &after, commands::AFTER);
+            self.run_last("after", &after, self.time_limits().ask);
             self.kill_all();
         }
         if self.group.take().is_some_and(|group| !group.remove()) {
@@ -369,6 +406,8 @@ impl Keeper {
         if let Some(error) = unwritten {
             self.voice.tell(&Event::Trouble(format!("the service's log is not whole: {error}")));
         }
+        // Before that is told: whoever hears it may want the service at once.
+        self.lock = None;
         self.voice.tell(&Event::Over);
     }
 
@@ -419,6 +458,10 @@ impl Keeper {
     fn fail(&self, why: String, hint: Option<String>) {
         let said = self.log().last_lines();
         self.voice.fail(why, hint, &said);
+    }
+
+    fn time_limits(&self) -> TimeLimits {
+        self.job.restart.as_ref().map_or(TimeLimits::USUAL, |restart| restart.limits)
     }
 
     fn log(&self) -> MutexGuard<'_, Log> {

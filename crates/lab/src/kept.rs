@@ -1,7 +1,7 @@
 //! A service with its keeper, from where it is wanted.
 
 use crate::cgroup::Group;
-use crate::job::{Ended, Event, Job, KEEPER, Request, Stream};
+use crate::job::{Ended, Event, Job, KEEPER, Request, RestartJob, Stream};
 use crate::tree::{self, Used};
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
@@ -14,15 +14,26 @@ use std::time::{Duration, Instant};
 const MARGIN: Duration = Duration::from_secs(20);
 /// What `after` may take, with what the keeper does about one that takes longer.
 const AFTER: Duration = Duration::from_secs(75);
-/// What giving a restarted service its own settings back may take.
-const RESTORED: Duration = Duration::from_secs(1230);
 /// What is told when nobody is left who would restore.
 const NOT_RESTORED: &str = "launch: the process that restores the service's settings was killed: nothing was restored\n\
                             hint: run `restore` and then `restart` by hand";
+/// What is told when it was restored before the run was over.
+const RESTORED_EARLY: &str = "launch: the process that keeps the service was asked to end before the run was over, and \
+                              gave the service its own settings back: what was measured after that is not of the run's \
+                              settings";
 /// The interval at which a wait looks whether it is to go on.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// A service that a keeper keeps. Dropping it ends the service without grace.
+/// What whoever started a service says of it at once: that it waits, or what went wrong and nobody asks for any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Remark {
+    /// The start takes longer, for this reason.
+    Waiting(String),
+    /// What went wrong around a service that was dropped without anybody having asked.
+    Trouble(String),
+}
+
+/// A service that a keeper keeps. Dropping it ends the service without grace, and says what nobody has asked for.
 pub struct Kept {
     keeper: Child,
     input: Option<ChildStdin>,
@@ -38,11 +49,15 @@ pub struct Kept {
     agrees: bool,
     ended: Option<Ended>,
     is_over: bool,
-    /// Whether the keeper is to restore a service that runs already.
+    /// Whether the keeper is to restore a service that runs already, which may have other settings by now.
     restores: bool,
     /// Whether the keeper was killed, so that nothing is restored any more, and that was not told yet.
     is_lost: bool,
     troubles: Vec<String>,
+    /// Says what is to be said at once; None: nobody wants to know.
+    say: Option<fn(Remark)>,
+    /// Processes that the memory limit killed, of a group that systemd has made.
+    memory_kills: u64,
     /// The longest an end may take.
     end_limit: Duration,
 }
@@ -53,6 +68,15 @@ pub(crate) struct NotStarted {
     pub(crate) why: String,
     pub(crate) hint: Option<String>,
     pub(crate) said: String,
+    /// Whether nothing was done since another run has the service; `why` says it all then.
+    pub(crate) is_refused: bool,
+}
+
+impl NotStarted {
+    /// Because of the keeper itself.
+    fn of_keeper(why: &str) -> NotStarted {
+        NotStarted { why: why.to_owned(), hint: None, said: String::new(), is_refused: false }
+    }
 }
 
 impl Kept {
@@ -85,9 +109,9 @@ impl Kept {
             let line = serde_json::to_string(job).map_err(io::Error::other)?;
             input.write_all(format!("{line}\n").as_bytes())?;
         }
-        let restored = if job.restart.is_some() { RESTORED } else { Duration::ZERO };
-        let end_limit =
-            job.grace + MARGIN + restored + if job.after.is_some() { AFTER } else { Duration::ZERO };
+        let restored = job.restart.as_ref().map_or(Duration::ZERO, RestartJob::restore_limit);
+        let after = if job.after.is_some() { AFTER } else { Duration::ZERO };
+        let end_limit = (job.grace + MARGIN + after).saturating_add(restored);
         Ok(Kept {
             keeper,
             input,
@@ -99,11 +123,18 @@ impl Kept {
             agrees: false,
             ended: None,
             is_over: false,
-            restores: job.restart.is_some(),
+            restores: false,
             is_lost: false,
             troubles: Vec::new(),
+            say: None,
+            memory_kills: 0,
             end_limit,
         })
+    }
+
+    /// Says from now on at once what is to be said at once.
+    pub(crate) fn say_by(&mut self, say: fn(Remark)) {
+        self.say = Some(say);
     }
 
     /// Waits until the service was started, which is after `before`. None: `is_stopped` said so first.
@@ -128,8 +159,8 @@ impl Kept {
             }
             // Somebody has asked the keeper itself to end.
             if self.is_over {
-                let why = "the process that keeps the service was asked to end".to_owned();
-                return Some(Err(NotStarted { why, hint: None, said: String::new() }));
+                let why = "the process that keeps the service was asked to end";
+                return Some(Err(NotStarted::of_keeper(why)));
             }
             if let Some(failed) = self.next(LOOK) {
                 return Some(Err(failed));
@@ -144,21 +175,35 @@ impl Kept {
             Ok(Event::Started { id, group }) => {
                 (self.is_started, self.process, self.group) = (true, Some(id), group);
             }
+            Ok(Event::Changing) => self.restores = true,
             Ok(Event::Restarted { said }) => (self.is_started, self.said) = (true, said),
             Ok(Event::Agreed) => self.agrees = true,
             Ok(Event::Ended(ended)) => self.ended = Some(ended),
-            Ok(Event::Failed { why, hint, said }) => return Some(NotStarted { why, hint, said }),
+            Ok(Event::Failed { why, hint, said }) => {
+                return Some(NotStarted { why, hint, said, is_refused: false });
+            }
+            Ok(Event::Refused { what, hint }) => {
+                return Some(NotStarted { why: what, hint, said: String::new(), is_refused: true });
+            }
+            Ok(Event::Waiting(why)) => self.say_at_once(Remark::Waiting(why)),
+            Ok(Event::MemoryKills(kills)) => self.memory_kills = kills,
             Ok(Event::Trouble(trouble)) => self.troubles.push(trouble),
             Ok(Event::Over) => self.is_over = true,
             Ok(Event::Line(..)) | Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
                 let was_over = std::mem::replace(&mut self.is_over, true);
                 self.is_lost |= !was_over;
-                let why = "the process that keeps the service ended".to_owned();
-                return (!was_over).then_some(NotStarted { why, hint: None, said: String::new() });
+                let why = "the process that keeps the service ended";
+                return (!was_over).then(|| NotStarted::of_keeper(why));
             }
         }
         None
+    }
+
+    fn say_at_once(&self, remark: Remark) {
+        if let Some(say) = self.say {
+            say(remark);
+        }
     }
 
     /// How the service's first process ended, if it has.
@@ -185,8 +230,14 @@ impl Kept {
     pub fn how_it_ended(&mut self) -> Option<String> {
         self.is_gone().then(|| match &self.ended {
             Some(ended) => ended.words(),
+            None if self.was_asked_to_end() => "the process that keeps it was asked to end".to_owned(),
             None => "the process that keeps it was killed".to_owned(),
         })
+    }
+
+    /// Whether the keeper is through although we did not ask it to end: somebody else did.
+    pub(crate) fn was_asked_to_end(&self) -> bool {
+        self.input.is_some() && self.is_over && !self.is_lost
     }
 
     /// The service's first process, once it was started; None of one that runs already.
@@ -203,7 +254,7 @@ impl Kept {
 
     /// Processes of it that the kernel killed so far for its memory limit.
     pub(crate) fn memory_kills(&self) -> u64 {
-        self.group.as_ref().map_or(0, Group::oom_kills)
+        self.group.as_ref().map_or(self.memory_kills, Group::oom_kills)
     }
 
     /// Writes what the service prints to this file from now on, with what it has printed.
@@ -224,9 +275,18 @@ impl Kept {
         }
     }
 
-    /// Ends the service: its stop, its grace, the rest killed; at once when `is_hurried` says so. Returns how its first
-    /// process ended, if it was started.
+    /// Ends the service: its stop, its grace, the rest killed; at once when `is_hurried` says so. The restore of one
+    /// that runs already is never cut off: haste leaves out the wait until it is ready again. Returns how its first
+    /// process ended, if it was started. Has no effect the second time.
     pub fn end(&mut self, is_hurried: &dyn Fn() -> bool) -> Option<Ended> {
+        if self.input.is_none() {
+            return self.ended.clone();
+        }
+        // What was told meanwhile.
+        let _ = self.ended();
+        if self.restores && self.agrees && self.was_asked_to_end() {
+            self.troubles.push(RESTORED_EARLY.to_owned());
+        }
         self.ask(&Request::End);
         let (began, mut was_hurried) = (Instant::now(), false);
         while !self.is_over && began.elapsed() < self.end_limit {
@@ -270,6 +330,10 @@ impl Drop for Kept {
         if self.input.is_some() {
             self.ask(&Request::Kill);
             self.end(&|| false);
+        }
+        // Whoever leaves by an error does not ask for them.
+        for trouble in self.take_troubles() {
+            self.say_at_once(Remark::Trouble(trouble));
         }
     }
 }

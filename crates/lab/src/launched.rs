@@ -1,12 +1,13 @@
 //! A service that a script describes: started or restarted, ready, with its network in front of it.
 
-use crate::job::{Job, StopBy, Stream};
-use crate::kept::{Kept, NotStarted};
+use crate::job::{Job, RestartJob, StopBy, Stream, TimeLimits};
+use crate::kept::{Kept, NotStarted, Remark};
 use crate::log::quoted;
 use crate::ports;
-use crate::proxy::Proxy;
-use crate::ready::{self, Address};
-use crate::settings::{Launch, Ready};
+use crate::proxy::{Lateness, Proxy};
+use crate::ready::{Address, ReadyCheck};
+use crate::service_lock::{self, ServiceName, Taker};
+use crate::settings::{Launch, Network, Ready};
 use crate::starter::CANNOT;
 use crate::tree::Used;
 use rustix::process::{Resource, getrlimit};
@@ -41,6 +42,8 @@ pub enum LaunchError {
 impl Launched {
     /// Starts the service of a script in `folder` whose load goes to `target` (a host and a port), and waits until it
     /// is ready, or `is_stopped` says that nobody wants it any more. Everything is ended and removed when it fails.
+    /// `say` is called for what is to be said at once: what the start waits for, and what went wrong around a service
+    /// that was dropped instead of [ended](Launched::end).
     ///
     /// # Errors
     /// What went wrong, with the last lines of what the service printed.
@@ -48,33 +51,18 @@ impl Launched {
         launch: &Launch,
         target: Option<(String, u16)>,
         folder: &Path,
+        say: fn(Remark),
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<Launched, LaunchError> {
         let address = target.map(|(host, port)| Address { host, port }).or_else(|| asked_address(launch));
-        let failed = |what: String| LaunchError::Failed(what);
-        if address.is_none() && (launch.ready.is_none() || launch.network.is_some()) {
-            return Err(failed(
-                "launch: nothing says where the service listens\nhint: name it with `ready`, e.g. `ready: port 3000`"
-                    .to_owned(),
-            ));
-        }
         let own = own_folder(launch, folder);
-        if !own.as_os_str().is_empty() && !own.is_dir() {
-            return Err(failed(format!(
-                "launch: the folder {} is not there\nhint: `folder` is relative to the script's",
-                own.display()
-            )));
-        }
-        if launch.restart.is_none() {
-            for used in [asked_address(launch), address.clone()].into_iter().flatten() {
-                unused(&used)?;
-            }
-        }
+        judge(launch, address.as_ref(), &own)?;
         let line = match &launch.ready {
             Some(Ready::Line(line)) => Some(line.clone()),
             _ => None,
         };
-        let job = job(launch, own, line.is_some());
+        let check = ready_check(launch, address.as_ref());
+        let job = job(launch, own, check.clone(), line.is_some());
         let has_said = Arc::new(AtomicBool::new(false));
         let said = Arc::clone(&has_said);
         let on_line = move |_: Stream, text: &str| {
@@ -82,21 +70,24 @@ impl Launched {
                 said.store(true, Ordering::Release);
             }
         };
-        let kept = Kept::start(&job, on_line);
-        let mut kept =
-            kept.map_err(|error| failed(format!("launch: this binary cannot be started again: {error}")))?;
-        if let Err(error) = up(launch, address.as_ref(), &has_said, &mut kept, is_stopped) {
-            return Err(put_right(error, kept));
-        }
-        kept.tell_no_lines();
-        let proxy = launch.network.as_ref().zip(address).map(|(network, address)| {
-            let to = address.accepting().map_err(|error| {
-                failed(format!("launch: {}:{} accepts no connection: {error}", address.host, address.port))
-            })?;
-            Proxy::start(to, network)
-                .map_err(|error| failed(format!("launch: the network in front of the service: {error}")))
+        job.restart.as_ref().map_or(Ok(()), take)?;
+        let mut kept = Kept::start(&job, on_line).map_err(|error| {
+            LaunchError::Failed(format!("launch: this binary cannot be started again: {error}"))
+        })?;
+        kept.say_by(say);
+        let mut launched = Launched { kept, proxy: None };
+        let start = Start { launch, check, has_said: &has_said, is_stopped };
+        let made = start.up(&mut launched.kept).and_then(|()| {
+            launched.kept.tell_no_lines();
+            proxy(launch.network.as_ref(), address.as_ref())
         });
-        Ok(Launched { kept, proxy: proxy.transpose()? })
+        match made {
+            Ok(proxy) => {
+                launched.proxy = proxy;
+                Ok(launched)
+            }
+            Err(error) => Err(put_right(error, launched, &|| start.is_hurried())),
+        }
     }
 
     /// The address that stands for the service's; None: the service's own.
@@ -139,12 +130,19 @@ impl Launched {
         self.proxy.as_ref().map_or(0, Proxy::exhausted)
     }
 
+    /// How late the network before it is itself, if there is one.
+    pub fn network_lateness(&self) -> Option<Lateness> {
+        self.proxy.as_ref().map(Proxy::lateness)
+    }
+
     /// Writes what it prints to this file from now on.
     pub fn log_to(&mut self, path: &Path) {
         self.kept.log_to(path);
     }
 
-    /// Ends it; `is_hurried` says when there is no time for its grace any more. What went wrong around it is returned.
+    /// Ends it; `is_hurried` says when there is no time any more for its grace, or for one that runs already to be
+    /// ready again. What went wrong around it is returned.
+    #[must_use = "what went wrong is to be told"]
     pub fn end(mut self, is_hurried: &dyn Fn() -> bool) -> Vec<String> {
         self.proxy = None;
         self.kept.end(is_hurried);
@@ -161,15 +159,61 @@ fn asked_address(launch: &Launch) -> Option<Address> {
     }
 }
 
+/// What tells whether it is ready; None: a line that it prints.
+fn ready_check(launch: &Launch, address: Option<&Address>) -> Option<ReadyCheck> {
+    let path = match &launch.ready {
+        Some(Ready::Line(_)) => return None,
+        Some(Ready::Http { path, .. }) => Some(path.clone()),
+        Some(Ready::Port(_)) | None => None,
+    };
+    let address = asked_address(launch).or_else(|| address.cloned())?;
+    Some(ReadyCheck { address, path })
+}
+
+/// Tells what keeps a service from being started, before anything is.
+fn judge(launch: &Launch, address: Option<&Address>, own_folder: &Path) -> Result<(), LaunchError> {
+    if address.is_none() && (launch.ready.is_none() || launch.network.is_some()) {
+        return Err(LaunchError::Failed(
+            "launch: nothing says where the service listens\nhint: name it with `ready`, e.g. `ready: port 3000`"
+                .to_owned(),
+        ));
+    }
+    if !own_folder.as_os_str().is_empty() && !own_folder.is_dir() {
+        return Err(LaunchError::Failed(format!(
+            "launch: the folder {} is not there\nhint: `folder` is relative to the script's",
+            own_folder.display()
+        )));
+    }
+    if launch.restart.is_some() {
+        return Ok(());
+    }
+    [asked_address(launch), address.cloned()].iter().flatten().try_for_each(unused)
+}
+
+/// Takes a service that runs already for all runs of this command.
+fn take(RestartJob { service, ready, .. }: &RestartJob) -> Result<(), LaunchError> {
+    let why = match service_lock::take_for_this_command(service) {
+        Ok(true) => return Ok(()),
+        Ok(false) => {
+            let run = Taker::Command.holder(service).map(|process| format!("the run of process {process}"));
+            let run = run.unwrap_or_else(|| "another run".to_owned());
+            let hint = "wait for its end, or end it with Ctrl-C: it restores the service";
+            format!("one run at a time may have it, and {run} has it\nhint: {hint}")
+        }
+        Err(error) => format!("it cannot be kept from other runs: {error}"),
+    };
+    let address = &ready.address;
+    Err(LaunchError::Failed(format!("launch: the service at {address} was not restarted: {why}")))
+}
+
 /// Whoever listens there already would be taken for the service.
 fn unused(address: &Address) -> Result<(), LaunchError> {
     if address.connect().is_err() {
         return Ok(());
     }
-    let Address { host, port } = address;
-    let by = ports::listener(*port).map(|by| format!(", by {by}")).unwrap_or_default();
+    let by = ports::listener(address.port).map(|by| format!(", by {by}")).unwrap_or_default();
     Err(LaunchError::Failed(format!(
-        "launch: {host}:{port} is in use already{by}\nhint: end what listens there; the service is started anew for \
+        "launch: {address} is in use already{by}\nhint: end what listens there; the service is started anew for \
          every run"
     )))
 }
@@ -179,10 +223,30 @@ fn own_folder(launch: &Launch, folder: &Path) -> PathBuf {
     launch.folder.as_ref().map_or_else(|| folder.to_owned(), |own| folder.join(own))
 }
 
-fn job(launch: &Launch, folder: PathBuf, tells_lines: bool) -> Job {
+/// The network in front of the service, if it is to have one.
+fn proxy(network: Option<&Network>, address: Option<&Address>) -> Result<Option<Proxy>, LaunchError> {
+    let Some((network, address)) = network.zip(address) else { return Ok(None) };
+    let to = address
+        .accepting()
+        .map_err(|error| LaunchError::Failed(format!("launch: {address} accepts no connection: {error}")))?;
+    let proxy = Proxy::start(to, network).map_err(|error| {
+        LaunchError::Failed(format!("launch: the network in front of the service: {error}"))
+    })?;
+    Ok(Some(proxy))
+}
+
+/// A service that runs already is asked at an address, so it has a `check`.
+fn job(launch: &Launch, folder: PathBuf, check: Option<ReadyCheck>, tells_lines: bool) -> Job {
+    let restart = launch.restart.clone().zip(check).map(|(commands, ready)| RestartJob {
+        commands,
+        service: ServiceName::of(&ready.address),
+        ready,
+        patience: launch.patience,
+        limits: TimeLimits::USUAL,
+    });
     Job {
         command: launch.command.words.clone(),
-        restart: launch.restart.clone(),
+        restart,
         folder: Some(folder).filter(|folder| !folder.as_os_str().is_empty()),
         env: launch.env.clone(),
         stop: StopBy::Signal(launch.stop.signal),
@@ -202,97 +266,107 @@ fn usual_nofile() -> Option<u64> {
     *USUAL.get_or_init(|| getrlimit(Resource::Nofile).current)
 }
 
-/// Waits until the service is there, is ready, and has the setting that was made.
-fn up(
-    launch: &Launch,
-    address: Option<&Address>,
-    has_said: &AtomicBool,
-    kept: &mut Kept,
-    is_stopped: &dyn Fn() -> bool,
-) -> Result<(), LaunchError> {
-    let told = |outcome: Option<Result<(), NotStarted>>| match outcome {
-        None => Err(LaunchError::Stopped),
-        Some(Err(not)) => Err(LaunchError::Failed(not_started(launch, &not))),
-        Some(Ok(())) => Ok(()),
-    };
-    told(kept.started(is_stopped))?;
-    wait(launch, address, has_said, kept, is_stopped)?;
-    if launch.restart.is_none() {
-        return Ok(());
-    }
-    // A service may answer before it has read its settings, and one that is about to end may answer for the next.
-    let began = Instant::now();
-    loop {
-        match kept.read_back(is_stopped) {
-            Some(Err(_)) if began.elapsed() < launch.patience && !kept.is_gone() => {
-                std::thread::sleep(LONGEST_LOOK);
-            }
-            outcome => return told(outcome),
+/// A start that is under way.
+struct Start<'a> {
+    launch: &'a Launch,
+    /// None: it is ready when `has_said` says so.
+    check: Option<ReadyCheck>,
+    has_said: &'a AtomicBool,
+    is_stopped: &'a dyn Fn() -> bool,
+}
+
+impl Start<'_> {
+    /// Waits until the service is there, is ready, and has the setting that was made.
+    fn up(&self, kept: &mut Kept) -> Result<(), LaunchError> {
+        let told = |outcome: Option<Result<(), NotStarted>>| match outcome {
+            None => Err(LaunchError::Stopped),
+            Some(Err(not)) => Err(LaunchError::Failed(not_started(self.launch, &not))),
+            Some(Ok(())) => Ok(()),
+        };
+        told(kept.started(self.is_stopped))?;
+        self.wait(kept)?;
+        if self.launch.restart.is_none() {
+            return Ok(());
         }
+        // A service may answer before it has read its settings, and one that is about to end may answer for the next.
+        let began = Instant::now();
+        loop {
+            match kept.read_back(self.is_stopped) {
+                Some(Err(_)) if began.elapsed() < self.launch.patience && !kept.is_gone() => {
+                    std::thread::sleep(LONGEST_LOOK);
+                }
+                outcome => return told(outcome),
+            }
+        }
+    }
+
+    /// Waits until the service is ready.
+    fn wait(&self, kept: &mut Kept) -> Result<(), LaunchError> {
+        let (began, mut look) = (Instant::now(), LOOK);
+        loop {
+            // A daemon's parent ends and is none the worse for it: what counts is that something is ready.
+            let Err(why) = self.ask() else { return Ok(()) };
+            if kept.is_gone() {
+                return Err(LaunchError::Failed(ended_early(self.launch, kept)));
+            }
+            if (self.is_stopped)() {
+                return Err(LaunchError::Stopped);
+            }
+            if began.elapsed() >= self.launch.patience {
+                return Err(LaunchError::Failed(self.not_ready(kept, &why)));
+            }
+            std::thread::sleep(look);
+            look = (look * 2).min(LONGEST_LOOK);
+        }
+    }
+
+    /// Whether it is ready; why not.
+    fn ask(&self) -> Result<(), String> {
+        match (&self.check, &self.launch.ready) {
+            (Some(check), _) => check.ask(),
+            (None, Some(Ready::Line(line))) if !self.has_said.load(Ordering::Acquire) => {
+                Err(format!("it printed no line with `{line}`"))
+            }
+            (None, _) => Ok(()),
+        }
+    }
+
+    /// Ends a service that was not ready in time; the message about it.
+    fn not_ready(&self, kept: &mut Kept, why: &str) -> String {
+        let ended = kept.end(&|| self.is_hurried());
+        let said = ended.map_or_else(|| kept.said().to_owned(), |ended| ended.said);
+        let Launch { command, patience, restart, .. } = self.launch;
+        let after = if restart.is_some() { "restarted by " } else { "" };
+        format!(
+            "launch: the service {after}`{}` was not ready within {} s: {why}{}\nhint: `patience` is the time it has; \
+             `ready` says what is asked",
+            command.shown,
+            patience.as_secs_f64(),
+            quoted(&said)
+        )
+    }
+
+    /// Whether what is left of a failed start is to end at once. Of a service that runs already it is worth a wait
+    /// whether it is ready again.
+    fn is_hurried(&self) -> bool {
+        self.launch.restart.is_none() || (self.is_stopped)()
     }
 }
 
 /// Ends what was begun of a start that came to nothing; what went wrong with that as well is added to the error.
-fn put_right(error: LaunchError, mut kept: Kept) -> LaunchError {
-    kept.end(&|| true);
+fn put_right(error: LaunchError, launched: Launched, is_hurried: &dyn Fn() -> bool) -> LaunchError {
     // What is left behind is worth knowing to whoever has stopped it, too.
-    match kept.take_troubles().join("\n") {
+    match launched.end(is_hurried).join("\n") {
         troubles if troubles.is_empty() => error,
         troubles => LaunchError::Failed(format!("{error}\n{troubles}")),
     }
 }
 
-/// Waits until the service is ready.
-fn wait(
-    launch: &Launch,
-    address: Option<&Address>,
-    has_said: &AtomicBool,
-    kept: &mut Kept,
-    is_stopped: &dyn Fn() -> bool,
-) -> Result<(), LaunchError> {
-    let (began, mut look) = (Instant::now(), LOOK);
-    loop {
-        let missing = match (&launch.ready, asked_address(launch).as_ref().or(address)) {
-            (Some(Ready::Line(line)), _) if !has_said.load(Ordering::Acquire) => {
-                Err(format!("it printed no line with `{line}`"))
-            }
-            (Some(Ready::Http { path, .. }), Some(of)) => {
-                ready::ask(of, path).map_err(|why| format!("http://{}:{}{path}: {why}", of.host, of.port))
-            }
-            (Some(Ready::Line(_)), _) | (_, None) => Ok(()),
-            (_, Some(of)) => {
-                of.accepting().map(drop).map_err(|why| format!("{}:{}: {why}", of.host, of.port))
-            }
-        };
-        // A daemon's parent ends and is none the worse for it: what counts is that something is ready.
-        let Err(why) = missing else { return Ok(()) };
-        if kept.is_gone() {
-            return Err(LaunchError::Failed(ended_early(launch, kept)));
-        }
-        if is_stopped() {
-            return Err(LaunchError::Stopped);
-        }
-        if began.elapsed() >= launch.patience {
-            let ended = kept.end(&|| true);
-            let said = ended.map_or_else(|| kept.said().to_owned(), |ended| ended.said);
-            let after = if launch.restart.is_some() { "restarted by " } else { "" };
-            return Err(LaunchError::Failed(format!(
-                "launch: the service {after}`{}` was not ready within {} s: {why}{}\nhint: `patience` is the time it \
-                 has; `ready` says what is asked",
-                launch.command.shown,
-                launch.patience.as_secs_f64(),
-                quoted(&said)
-            )));
-        }
-        std::thread::sleep(look);
-        look = (look * 2).min(LONGEST_LOOK);
-    }
-}
-
 /// The message about a service that ended before it was ready.
 fn ended_early(launch: &Launch, kept: &mut Kept) -> String {
+    let how = if kept.was_asked_to_end() { "asked to end" } else { "killed" };
     let Some(ended) = kept.end(&|| true) else {
-        return "launch: the process that keeps the service was killed".to_owned();
+        return format!("launch: the process that keeps the service was {how}");
     };
     let shown = &launch.command.shown;
     if let Some(why) = ended.said.lines().last().and_then(|line| line.strip_prefix(CANNOT)) {
@@ -309,9 +383,12 @@ fn ended_early(launch: &Launch, kept: &mut Kept) -> String {
     )
 }
 
-fn not_started(launch: &Launch, NotStarted { why, hint, said }: &NotStarted) -> String {
+fn not_started(launch: &Launch, NotStarted { why, hint, said, is_refused }: &NotStarted) -> String {
     let shown = &launch.command.shown;
     let hint = hint.as_ref().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
+    if *is_refused {
+        return format!("launch: {why}{hint}");
+    }
     let what = match launch.restart {
         None => format!("`{shown}` was not started"),
         Some(_) => "the running service is not as the run wants it".to_owned(),

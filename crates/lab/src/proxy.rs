@@ -4,7 +4,10 @@
 //! kernel's (netem), which needs a module and a right that few machines give, and would slow down everything else on
 //! the loopback interface.
 
+mod lateness;
 mod line;
+
+pub use lateness::Lateness;
 
 use crate::settings::Network;
 use line::{Broken, Line};
@@ -35,6 +38,7 @@ pub struct Proxy {
     address: SocketAddr,
     to: SocketAddr,
     exhausted: Exhausted,
+    lateness: Lateness,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -56,7 +60,8 @@ impl Proxy {
         let (is_up, up) = std::sync::mpsc::channel();
         let network = network.clone();
         let exhausted = Exhausted::default();
-        let counted = Arc::clone(&exhausted);
+        let lateness = Lateness::default();
+        let (counted, late) = (Arc::clone(&exhausted), lateness.clone());
         let thread = std::thread::Builder::new().name("network".to_owned()).spawn(move || {
             let serve = async {
                 let made = Clock::real(Instant::now())
@@ -67,14 +72,14 @@ impl Proxy {
                 };
                 let _ = is_up.send(Ok(()));
                 tokio::select! {
-                    () = accept(&listener, to, (&network, &counted), clock) => {}
+                    () = accept(&listener, to, (&network, &counted, &late), clock) => {}
                     _ = stopped => {}
                 }
             };
             tokio::task::LocalSet::new().block_on(&runtime, serve);
         })?;
         up.recv().unwrap_or_else(|_| Err(io::Error::other("its thread ended")))?;
-        Ok(Proxy { address, to, exhausted, stop: Some(stop), thread: Some(thread) })
+        Ok(Proxy { address, to, exhausted, lateness, stop: Some(stop), thread: Some(thread) })
     }
 
     /// Where it listens.
@@ -91,6 +96,11 @@ impl Proxy {
     pub fn exhausted(&self) -> u64 {
         self.exhausted.load(Ordering::Relaxed)
     }
+
+    /// How late it is itself: no fault of the service's either.
+    pub fn lateness(&self) -> Lateness {
+        self.lateness.clone()
+    }
 }
 
 impl Drop for Proxy {
@@ -106,11 +116,12 @@ impl Drop for Proxy {
 async fn accept(
     listener: &TcpListener,
     to: SocketAddr,
-    (network, exhausted): (&Network, &Exhausted),
+    (network, exhausted, lateness): (&Network, &Exhausted, &Lateness),
     clock: Rc<Clock>,
 ) {
     tokio::task::spawn_local(Rc::clone(&clock).drive());
-    let lines = [Line::new(network, &clock), Line::new(network, &clock)].map(Rc::new);
+    tokio::task::spawn_local(lateness::beat(Rc::clone(&clock), lateness.clone()));
+    let lines = [(); 2].map(|()| Rc::new(Line::new(network, &clock, lateness)));
     let (cutter, cut) = watch::channel(());
     if let Some(every) = network.cut {
         tokio::task::spawn_local(async move {

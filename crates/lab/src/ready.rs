@@ -1,5 +1,7 @@
 //! Whether a service is ready: asked of its port or its address.
 
+use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
@@ -11,7 +13,7 @@ const ANSWER: Duration = Duration::from_secs(2);
 const STATUS_LINE: usize = 64;
 
 /// A host and port that are connected to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Address {
     pub(crate) host: String,
     pub(crate) port: u16,
@@ -36,8 +38,33 @@ impl Address {
     }
 }
 
+impl fmt::Display for Address {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}:{}", self.host, self.port)
+    }
+}
+
+/// What a service is asked that is to be ready.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ReadyCheck {
+    pub(crate) address: Address,
+    /// The page that is to answer; None: the port accepts connections.
+    pub(crate) path: Option<String>,
+}
+
+impl ReadyCheck {
+    /// Asks; Err: what came instead.
+    pub(crate) fn ask(&self) -> Result<(), String> {
+        let ReadyCheck { address, path } = self;
+        match path {
+            Some(path) => ask(address, path).map_err(|why| format!("http://{address}{path}: {why}")),
+            None => address.accepting().map(drop).map_err(|why| format!("{address}: {why}")),
+        }
+    }
+}
+
 /// Asks for a page; Err: what came instead of a status below 400.
-pub(crate) fn ask(address: &Address, path: &str) -> Result<(), String> {
+fn ask(address: &Address, path: &str) -> Result<(), String> {
     let answered = answer(address, path).map_err(|error| error.to_string())?;
     let text = String::from_utf8_lossy(&answered);
     let status = text.strip_prefix("HTTP/1.").and_then(|rest| rest.get(2..5)?.parse::<u16>().ok());

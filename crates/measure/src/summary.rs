@@ -18,7 +18,7 @@ mod traffic;
 pub use crate::histogram::Quantiles;
 pub use crate::ledger::RoomFate;
 pub use names::Naming;
-pub use service::{FULL_SHARE, SATURATED_SECONDS, Service};
+pub use service::{FULL_SHARE, NETWORK_LATE_MS, SATURATED_SECONDS, Service};
 pub use traffic::Traffic;
 
 /// The whole document.

@@ -12,6 +12,11 @@ pub const LOOK: &str = "watch.look";
 /// How much of a core's time a probe's look took.
 pub const LOOK_CPU: &str = "watch.cpu";
 
+/// How late the network that a run puts before its service was, at its 99th percentile.
+pub const NETWORK_LAG: &str = "service.network.lag";
+/// How late it was at its latest.
+pub const NETWORK_LATEST: &str = "service.network.latest";
+
 /// The kind of events in a run's record that say what happened to the target.
 pub const TARGET: &str = "target";
 /// The kind of those that say what could not be measured, and why.
@@ -51,9 +56,25 @@ const WATCH: &[Row] = &[
     ),
 ];
 
+const NETWORK: &[Row] = &[
+    level(
+        NETWORK_LAG,
+        Unit::Milliseconds,
+        "How late the network before the service was itself, at its 99th percentile: the service looks slower by that.",
+        "서비스 앞에 둔 네트워크 자체가 늦은 시간(p99)이며, 그만큼 서비스가 느려 보입니다.",
+    ),
+    level(
+        NETWORK_LATEST,
+        Unit::Milliseconds,
+        "How late the network before the service was at its latest since the look before.",
+        "직전 측정 이후 서비스 앞에 둔 네트워크가 가장 많이 늦은 시간입니다.",
+    ),
+];
+
 /// All tables.
 const TABLES: &[&[Row]] = &[
     WATCH,
+    NETWORK,
     target::PROCESSES,
     target::LIMITS,
     target::SOCKETS,

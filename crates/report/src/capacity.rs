@@ -1,6 +1,9 @@
 //! The capacity of a target: the verdict first, then the curve of load against latency and delivery.
 
 mod paged;
+mod preflight;
+
+pub use preflight::{GeneratorLimit, Preflight, PreflightFinding};
 
 use crate::figures::{count, counted, figure};
 use crate::page::{Page, Tone, padded};
@@ -36,6 +39,12 @@ pub struct Capacity {
     pub operate_at: Option<u64>,
     /// What broke first in the lowest trial that failed.
     pub limited_by: Option<String>,
+    /// This machine before the first trial; None: nobody looked.
+    #[serde(default)]
+    pub preflight: Option<Preflight>,
+    /// Of a generator that could do no more, the limit that the preflight had found, if that explains it.
+    #[serde(default)]
+    pub generator_limit: Option<GeneratorLimit>,
     /// What kept the search from an answer.
     pub trouble: Option<String>,
     /// All trials, in their order.
@@ -163,7 +172,9 @@ impl Capacity {
                 )
             }
             (Some(End::Generator), Some(lower), _) => {
-                format!("at least {}, generator-limited: {}", self.load(lower.load), self.holds(lower))
+                let limit = self.generator_limit.map(|limit| format!(" ({})", limit.word()));
+                let (load, limit) = (self.load(lower.load), limit.unwrap_or_default());
+                format!("at least {load}, generator-limited{limit}: {}", self.holds(lower))
             }
             _ => format!("not found: {}", self.why()),
         }
@@ -206,6 +217,8 @@ impl Capacity {
         if !is_answered {
             all.push(self.known());
         }
+        let limit = self.generator_limit.and_then(|limit| self.preflight.as_ref()?.finding(limit));
+        all.extend(limit.map(|finding| finding.what.clone()));
         let cause = self.limited_by.as_ref().map(|cause| format!("limited by: {cause}"));
         let share = OPERATED_SHARE * 100.0;
         let operate =

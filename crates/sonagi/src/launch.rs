@@ -2,9 +2,10 @@
 //! stand between us and a service.
 
 use crate::error::Error;
+use crate::terminal::Terminal;
 use serde_json::Value;
 use sonagi_artillery::RefusedLaunch;
-use sonagi_lab::{KEEPER, Launch, LaunchError, Launched, Mistake, STARTER};
+use sonagi_lab::{KEEPER, Launch, LaunchError, Launched, Mistake, Remark, STARTER};
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -82,11 +83,21 @@ impl Wish {
     /// Starts the service and waits until it is ready, or somebody asks to stop.
     pub(crate) fn start(&self, is_stopped: &dyn Fn() -> bool) -> Result<Launched, Error> {
         let target = self.target.as_deref().and_then(host_and_port);
-        Launched::start(&self.launch, target, &self.folder, is_stopped).map_err(|error| match error {
+        let launched = Launched::start(&self.launch, target, &self.folder, say, is_stopped);
+        launched.map_err(|error| match error {
             LaunchError::Failed(why) => Error::could_not(why),
             LaunchError::Stopped => Error::Interrupted("stopped before the service was ready".to_owned()),
         })
     }
+}
+
+/// Says on stderr, quiet or not, why a start takes longer, and what nobody asked for who left by another error.
+fn say(remark: Remark) {
+    let text = match remark {
+        Remark::Waiting(why) => format!("notice: {why}"),
+        Remark::Trouble(trouble) => Error::could_not(trouble).to_string(),
+    };
+    Terminal::from_environment().say(&text);
 }
 
 /// Mistakes, a line each, hints on lines of their own.

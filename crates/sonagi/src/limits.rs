@@ -1,8 +1,13 @@
 //! Limits of this process.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use serde_json::Value;
 use sonagi_artillery::plan::Plan;
 use sonagi_report::figures::count;
+
+/// What helps where this process may open too few files.
+pub(crate) const RAISE_OPEN_FILES: &str = "raise the hard limit (`ulimit -Hn` as root, LimitNOFILE= of a systemd \
+                                           unit, `--ulimit nofile=` of a container)";
 
 /// Raises the soft limit of open files to the hard one: each connection is a socket, and the usual soft limit of 1,024
 /// is meant for programs that still use `select`. A refusal changes nothing. (The engine does the same for a run.)
@@ -13,19 +18,32 @@ pub(crate) fn raise_open_files() {
     }
 }
 
-/// A warning before a run that needs more files at a time than this process may open: the run would be INVALID. A
-/// connection is a file, and two more where we put a network before the service.
+/// Files that this process may open; None: as many as it likes.
+pub(crate) fn open_files() -> Option<u64> {
+    getrlimit(Resource::Nofile).maximum
+}
+
+/// Files that a connection takes: itself, and two more where we put a network before the service.
+pub(crate) fn files_of_connection(has_network: bool) -> u64 {
+    if has_network { 3 } else { 1 }
+}
+
+/// Whether a script that says this of its service (`launch`) puts a network before it.
+pub(crate) fn has_network(launch: Option<&Value>) -> bool {
+    launch.is_some_and(|said| !said["limits"]["network"].is_null())
+}
+
+/// A warning before a run that needs more files at a time than this process may open: the run would be INVALID.
 pub(crate) fn shortage(plan: &Plan, has_network: bool) -> Option<String> {
-    let most = getrlimit(Resource::Nofile).maximum?;
+    let most = open_files()?;
     let connections = plan.least_crowd();
-    let (files, each) = if has_network { (3, " (three files with `network`)") } else { (1, "") };
-    (connections * files >= most).then(|| {
+    let each = if has_network { " (three files with `network`)" } else { "" };
+    (connections * files_of_connection(has_network) >= most).then(|| {
         let (connections, most) = (count(connections), count(most));
         format!(
             "warning: at least {connections} users are planned at one time, each with a connection{each}, and this \
              process may open {most} files: the run will be INVALID when they run out\n\
-             hint: raise the hard limit (`ulimit -Hn` as root, LimitNOFILE= of a systemd unit, `--ulimit nofile=` of a \
-             container), or plan fewer users"
+             hint: {RAISE_OPEN_FILES}, or plan fewer users"
         )
     })
 }

@@ -30,6 +30,7 @@ use sonagi_measure::totals::ScriptFile;
 use sonagi_report::figures::counted;
 use sonagi_report::sink::{Folder, Trouble};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 /// Runs that were left and are named one by one.
 const NOT_RUN: usize = 20;
@@ -104,6 +105,11 @@ impl<'a> RunSession<'a> {
     /// Whether a signal asked to stop.
     pub(crate) fn is_stopped(&self) -> bool {
         self.stop_requests.to_stop()
+    }
+
+    /// Whether a second signal asked to stop at once.
+    pub(crate) fn is_stopped_at_once(&self) -> bool {
+        self.stop_requests.to_stop_at_once()
     }
 
     /// What stops the run that is under way when it is called, and none after it.
@@ -342,7 +348,9 @@ fn one(
     let first = watched.as_ref().and_then(|watched| watched.first_process());
     let target = target.map(|target| target.started_as(first));
     let asked: Vec<String> = options.watch.texts.iter().chain(&plan.watch).cloned().collect();
-    let watch = TargetWatch::of(&asked, target).map_err(|why| Error::flag("--watch", why))?;
+    let network = watched.as_ref().and_then(|watched| watched.network_lateness());
+    let network = network.map(|lateness| Arc::new(OnceLock::from(lateness)));
+    let watch = TargetWatch::of(&asked, target, network).map_err(|why| Error::flag("--watch", why))?;
     let own = sonagi_artillery::Options::default();
     let own = sonagi_artillery::Options {
         threads: options.shards.unwrap_or(own.threads),

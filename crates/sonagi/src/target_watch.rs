@@ -1,6 +1,12 @@
-//! Watching the target of a run: what was asked for, and the target itself where it runs on this machine.
+//! Watching the target of a run: what was asked for, the target itself where it runs on this machine, and the network
+//! that the run puts before it.
+
+mod network;
+
+pub(crate) use network::NetworkLateness;
 
 use clap::{Arg, ArgAction, ArgMatches};
+use network::NetworkProbe;
 use serde_json::json;
 use sonagi_engine::{Sighting, Sightings, Watcher};
 use sonagi_measure::metrics::Registry;
@@ -64,6 +70,8 @@ pub(crate) fn judge(texts: &[String]) -> Result<(), String> {
 pub(crate) struct TargetWatch {
     /// Before the load begins.
     probes: Mutex<Vec<Box<dyn Probe>>>,
+    /// Of the network before the service; None, or not there by then: there is no such network.
+    network: Option<NetworkLateness>,
     /// While it goes on.
     watch: Mutex<Option<Watch>>,
 }
@@ -76,11 +84,15 @@ impl fmt::Debug for TargetWatch {
 
 impl TargetWatch {
     /// Watches what these texts ask for, and the target itself where it is known; of one that is elsewhere, our
-    /// connections to it. None: nothing is to be watched.
+    /// connections to it. A network before the service is watched besides. None: nothing is to be watched.
     ///
     /// # Errors
     /// A text asks for nothing that can be watched.
-    pub(crate) fn of(texts: &[String], own: Option<Whereabouts>) -> Result<Option<Arc<TargetWatch>>, String> {
+    pub(crate) fn of(
+        texts: &[String],
+        own: Option<Whereabouts>,
+        network: Option<NetworkLateness>,
+    ) -> Result<Option<Arc<TargetWatch>>, String> {
         let mut probes = texts.iter().map(|text| probes::probe(text)).collect::<Result<Vec<_>, _>>()?;
         // It is watched once, however it is named.
         let is_named = |target: &Target| {
@@ -99,15 +111,18 @@ impl TargetWatch {
             }
             Some(Whereabouts::Here(_)) | None => {}
         }
-        let watch = TargetWatch { probes: Mutex::new(probes), watch: Mutex::new(None) };
-        let is_any = !locked(&watch.probes).is_empty();
+        let is_any = !probes.is_empty() || network.is_some();
+        let watch = TargetWatch { probes: Mutex::new(probes), network, watch: Mutex::new(None) };
         Ok(is_any.then(|| Arc::new(watch)))
     }
 }
 
 impl Watcher for TargetWatch {
     fn begin(&self, metrics: &Arc<Registry>, epoch: Instant) {
-        let probes = std::mem::take(&mut *locked(&self.probes));
+        let mut probes = std::mem::take(&mut *locked(&self.probes));
+        if let Some(lateness) = self.network.as_ref().and_then(|network| network.get()) {
+            probes.push(Box::new(NetworkProbe::new(lateness.clone())));
+        }
         // Without a thread to be had the load would not go on either.
         *locked(&self.watch) = Watch::start(probes, metrics, epoch.into_std()).ok();
     }
@@ -192,7 +207,8 @@ mod tests {
     fn the_target_is_watched_once_however_it_is_named() {
         let subjects = |texts: &[&str], address: Option<&str>| {
             let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
-            TargetWatch::of(&texts, address.and_then(whereabouts)).unwrap().map(|watch| format!("{watch:?}"))
+            let watch = TargetWatch::of(&texts, address.and_then(whereabouts), None).unwrap();
+            watch.map(|watch| format!("{watch:?}"))
         };
         let here = Some("http://127.0.0.1:3000");
         assert_eq!(subjects(&[], None), None);
@@ -201,6 +217,6 @@ mod tests {
         let away = Some("http://192.0.2.1:3000");
         assert_eq!(subjects(&[], away).unwrap(), r#"["connections to 192.0.2.1:3000"]"#);
         assert_eq!(subjects(&["port:3001"], here).unwrap(), r#"["port 3000", "port 3001"]"#);
-        assert!(TargetWatch::of(&["sun".to_owned()], None).is_err());
+        assert!(TargetWatch::of(&["sun".to_owned()], None, None).is_err());
     }
 }

@@ -1,10 +1,12 @@
-//! Values of flags that clap has no parser for: durations, ranges of addresses.
+//! Values of flags that clap has no parser for: durations, ranges of addresses, widths.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
 
 /// Limit on the addresses of a range.
 const MOST_ADDRESSES: u128 = 4096;
+/// The widest bracket that says anything.
+const WIDEST: f64 = 0.5;
 
 /// `250ms`, `25s`, `5m`, `1h`; a plain number is seconds.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
@@ -58,9 +60,30 @@ pub(crate) fn addresses(text: &str) -> Result<Vec<IpAddr>, String> {
         .collect())
 }
 
+/// `5%`, `5 %` or `0.05`, the width of a bracket as a share.
+pub(crate) fn width(text: &str) -> Result<f64, String> {
+    let number = |text: &str| text.trim().parse::<f64>().ok();
+    let share = match text.trim().strip_suffix('%') {
+        Some(percent) => number(percent).map(|percent| percent / 100.0),
+        None => number(text),
+    };
+    share.filter(|share| *share > 0.0 && *share <= WIDEST).ok_or_else(|| {
+        let most = WIDEST * 100.0;
+        format!("a width is more than 0 % and at most {most} %, e.g. 5%; got `{text}`")
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_width_is_a_percentage_or_a_share() {
+        assert_eq!((width("5%"), width("2.5 %"), width("0.1")), (Ok(0.05), Ok(0.025), Ok(0.1)));
+        for bad in ["0%", "-5%", "60%", "wide"] {
+            assert!(width(bad).is_err(), "{bad}");
+        }
+    }
 
     #[test]
     fn lengths_of_time_are_in_seconds_unless_a_unit_says_otherwise() {

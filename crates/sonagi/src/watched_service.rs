@@ -9,7 +9,7 @@ use crate::launch::Wish;
 use crate::load::ScriptRun;
 use crate::service::{Service, Used};
 use sonagi_artillery::Serve;
-use sonagi_lab::Launched;
+use sonagi_lab::{Lateness, Launched};
 use sonagi_measure::summary::{self, Summary};
 use sonagi_measure::totals::Snapshot;
 use std::net::SocketAddr;
@@ -153,6 +153,14 @@ impl WatchedService {
         }
     }
 
+    /// How late the network before the service is itself, if there is one.
+    pub(crate) fn network_lateness(&self) -> Option<Lateness> {
+        match &self.service {
+            Kind::Launched(launched, _) => launched.network_lateness(),
+            Kind::Served(_) => None,
+        }
+    }
+
     /// Writes what the service prints into this folder, unless it is written into one already; the reference service's
     /// is on our standard error.
     pub(crate) fn log_in(&mut self, folder: &Path) {
@@ -195,8 +203,9 @@ impl WatchedService {
     }
 
     /// Ends the service with the run, or gives one that runs already its own settings back. Returns its usage, None of
-    /// one that is not ours, and what went wrong around its end. `is_hurried` says when there is no time for its grace
-    /// any more.
+    /// one that is not ours, and what went wrong around its end, to be told. `is_hurried` says when there is no time
+    /// any more for its grace, or for one that runs already to be ready again.
+    #[must_use = "what went wrong is to be told"]
     pub(crate) fn end(mut self, is_hurried: &dyn Fn() -> bool) -> (Option<summary::Service>, Vec<Error>) {
         let is_ours = self.is_ours();
         self.look(0, 0);
@@ -256,6 +265,7 @@ impl WatchedService {
     /// Reads the service's usage so far. `interval_ns` 0: the generator's interval is unknown.
     fn look(&mut self, interval_ns: i64, generator_ns: u64) {
         self.seen.exhausted = self.exhausted().saturating_sub(self.exhausted_before);
+        self.seen.network_late_s = self.network_lateness().map_or(0, |lateness| lateness.late_s());
         if self.seen.ended.is_some() {
             return;
         }

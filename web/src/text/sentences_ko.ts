@@ -115,6 +115,10 @@ const REASONS: Entry[] = [
     '서비스 앞에 둔 네트워크에서 파일이나 포트가 {n}번 바닥났습니다 (한 번도 허용되지 않습니다)',
   ],
   [
+    'the network before the service was late for {n} seconds on end (p99 above {ms} ms): what it was late by looks like slowness of the service',
+    '서비스 앞에 둔 네트워크 자체가 {n}초 연속으로 늦었습니다 (p99가 {ms} ms 초과). 늦은 만큼 서비스가 느린 것처럼 보입니다',
+  ],
+  [
     '`network` takes two more files and a port for each connection: raise `ulimit -n`, widen the range of local ports, or plan fewer users',
     '`network`는 연결마다 파일 두 개와 포트 하나가 더 필요합니다. `ulimit -n`을 올리거나 로컬 포트 범위를 넓히거나 사용자를 줄이세요',
   ],

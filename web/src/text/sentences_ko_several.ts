@@ -53,6 +53,10 @@ const SEARCHES: Entry[] = [
     'at least {load}, generator-limited: {loadSame} holds (confirmed {n} of {of})',
     ofLoads('적어도 {load}, 부하 발생기의 한계: {of}회 중 {n}회 확인했습니다'),
   ],
+  [
+    'at least {load}, generator-limited ({limit}): {loadSame} holds (confirmed {n} of {of})',
+    ofLoads('적어도 {load}, 부하 발생기의 한계({limit}): {of}회 중 {n}회 확인했습니다'),
+  ],
   ['not found: {why}', ({ why }) => `찾지 못했습니다: ${known(why)}`],
   ['the search was cut off', '탐색이 도중에 끊겼습니다'],
   ['the budget of {time} is used up', '주어진 시간 {time}을 다 썼습니다'],

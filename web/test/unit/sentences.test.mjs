@@ -156,6 +156,10 @@ test('sentences are said in Korean with what belongs to them', () => {
       'at least 40 users, generator-limited: 40 users holds (confirmed 3 of 3)',
       '적어도 사용자 40명, 부하 발생기의 한계: 3회 중 3회 확인했습니다',
     ],
+    [
+      'at least 40 users, generator-limited (descriptors): 40 users holds (confirmed 3 of 3)',
+      '적어도 사용자 40명, 부하 발생기의 한계(descriptors): 3회 중 3회 확인했습니다',
+    ],
     ['not found: the budget of 15 min is used up', '찾지 못했습니다: 주어진 시간 15 min을 다 썼습니다'],
     [
       'so far: size 3 held (unconfirmed), 1,200/s does not (failed 2 of 2)',

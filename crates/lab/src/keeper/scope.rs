@@ -2,10 +2,16 @@
 //!
 //! That systemd answers does not say that it holds what it was asked: of controllers that were not delegated to the
 //! user it says nothing. So the limits are read inside a scope first, by a command that prints them.
+//!
+//! What the limit of memory has killed is counted in the scope's group, which this user may read. systemd removes the
+//! group with its last process, so it is read often and the count is remembered; a service of one process may be gone
+//! with its group before it was read.
 
 use super::{LONGEST_LOOK, LOOK};
+use crate::cgroup::Group;
 use crate::settings::Limits;
 use std::io::Read;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -84,6 +90,47 @@ fn printed(in_front: &[String], limit: Duration) -> Option<String> {
     None
 }
 
+/// The scope of a service, once the service is in it.
+#[derive(Debug, Default)]
+pub(super) struct Scope {
+    group: Option<Group>,
+    memory_kills: u64,
+}
+
+impl Scope {
+    /// Reads how many processes the limit of memory has killed so far, of a service with this first process; whether
+    /// they are more than before. None: it has ended, and its number may be another process's.
+    pub(super) fn look(&mut self, service: Option<i32>) -> bool {
+        if self.group.is_none()
+            && let Some(service) = service
+        {
+            let groups = |of: &str| std::fs::read_to_string(format!("/proc/{of}/cgroup")).unwrap_or_default();
+            self.group = folder(&groups(&service.to_string()), &groups("self")).map(Group::Second);
+        }
+        let kills = self.group.as_ref().map_or(0, Group::oom_kills);
+        let is_more = kills > self.memory_kills;
+        self.memory_kills = self.memory_kills.max(kills);
+        is_more
+    }
+
+    /// Processes that the limit of memory has killed, as far as that was read.
+    pub(super) fn memory_kills(&self) -> u64 {
+        self.memory_kills
+    }
+}
+
+/// The folder of a service's scope by `/proc/PID/cgroup` of the service and of this process; None: it is in none of its
+/// own yet.
+fn folder(of_service: &str, own: &str) -> Option<PathBuf> {
+    let path = second(of_service).filter(|path| path.ends_with(".scope") && second(own) != Some(*path))?;
+    Some(Path::new("/sys/fs/cgroup").join(path.trim_start_matches('/')))
+}
+
+/// The group of version 2 in `/proc/PID/cgroup`.
+fn second(groups: &str) -> Option<&str> {
+    groups.lines().find_map(|line| line.strip_prefix("0::"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,6 +165,32 @@ mod tests {
         assert_eq!(said(&["false"], TRIED), None);
         assert_eq!(said(&["/nowhere/systemd-run", "--user"], TRIED), None);
         assert_eq!(said(&["sh", "-c", "exec sleep 600"], Duration::from_millis(100)), None);
+    }
+
+    #[test]
+    fn a_service_is_in_its_scope_once_it_is_in_another_one_than_its_keeper() {
+        let own = "1:name=systemd:/x.scope\n0::/user.slice/vte-spawn.scope\n";
+        assert_eq!(folder(own, own), None);
+        assert_eq!(folder("0::/user.slice/app.slice\n", own), None);
+        assert_eq!(folder("", own), None);
+        let expected = PathBuf::from("/sys/fs/cgroup/user.slice/app.slice/run-r1.scope");
+        assert_eq!(folder("0::/user.slice/app.slice/run-r1.scope\n", own), Some(expected));
+    }
+
+    #[test]
+    fn what_a_scopes_limit_has_killed_is_remembered_when_the_scope_is_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let events = |kills: u64| {
+            let text = format!("oom 3\noom_kill {kills}\n");
+            std::fs::write(folder.path().join("memory.events"), text).unwrap();
+        };
+        let mut scope = Scope { group: Some(Group::Second(folder.path().to_owned())), memory_kills: 0 };
+        events(0);
+        assert!(!scope.look(Some(1)));
+        events(2);
+        assert!(scope.look(Some(1)) && !scope.look(None));
+        folder.close().unwrap();
+        assert_eq!((scope.look(None), scope.memory_kills()), (false, 2));
     }
 
     #[test]

@@ -3,13 +3,17 @@
 //! What is read is due half the added round trip later; then it goes through the direction's one bucket, in the order
 //! in which it becomes due, and is written. A connection has a window of bytes under way and no more: what is beyond
 //! it stays unread, so that whoever sends too much is held back by the kernel. An idle connection holds no buffer.
+//!
+//! How late a piece is written is counted, from the instant at which it was due and nothing but this thread held it up:
+//! neither the bandwidth nor a side that does not read.
 
+use super::lateness::Lateness;
 use crate::settings::Network;
 use sonagi_measure::At;
 use sonagi_transport::clock::Clock;
 use std::cell::{Cell, RefCell};
 use std::io;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Poll, ready};
@@ -30,6 +34,7 @@ const CATCH_UP_NS: i64 = 5_000_000;
 /// A direction.
 pub(super) struct Line {
     clock: Rc<Clock>,
+    lateness: Lateness,
     delay_ns: i64,
     /// Bits a second; None: no limit.
     bandwidth: Option<u64>,
@@ -53,13 +58,14 @@ pub(super) enum Broken {
 type Chunk = (At, Option<Vec<u8>>, OwnedSemaphorePermit);
 
 impl Line {
-    pub(super) fn new(network: &Network, clock: &Rc<Clock>) -> Line {
+    pub(super) fn new(network: &Network, clock: &Rc<Clock>, lateness: &Lateness) -> Line {
         let delay = network.latency / 2;
         // Twice what is under way at full bandwidth.
         let bits = network.bandwidth.map_or(UNLIMITED, |bits| bits as f64);
         let under_way = bits / 8.0 * delay.as_secs_f64() * 2.0;
         Line {
             clock: Rc::clone(clock),
+            lateness: lateness.clone(),
             delay_ns: delay.as_nanos() as i64,
             bandwidth: network.bandwidth,
             window: under_way.clamp(WINDOW.0, WINDOW.1) as usize,
@@ -123,25 +129,47 @@ impl Line {
         mut under_way: mpsc::UnboundedReceiver<Chunk>,
         mut to: impl AsyncWrite + Unpin,
     ) -> io::Result<()> {
+        // When the other side had taken all that came before.
+        let mut taken = self.clock.now();
         while let Some((due, bytes, room)) = under_way.recv().await {
             self.clock.sleep_until(due).await;
             let Some(bytes) = bytes else { return to.shutdown().await };
+            let mut due = due.max(taken);
             if let Some(bits) = self.bandwidth {
-                self.clock.sleep_until(self.through(bytes.len(), bits)).await;
+                let (through, planned) = self.through(bytes.len(), bits, due);
+                self.clock.sleep_until(through).await;
+                due = due.max(planned);
             }
-            to.write_all(&bytes).await?;
+            self.lateness.record(self.clock.now().since(due));
+            if has_waited(to.write_all(&bytes)).await? {
+                taken = self.clock.now();
+            }
             drop(room);
         }
         Ok(())
     }
 
-    /// When so many bytes are through the bucket.
-    fn through(&self, bytes: usize, bits: u64) -> At {
+    /// When so many bytes are through the bucket, and when they would be had they come to it as they were due.
+    fn through(&self, bytes: usize, bits: u64, due: At) -> (At, At) {
         let takes = (bytes as f64 * 8e9 / bits as f64) as i64;
-        let begin = self.free.get().max(self.clock.now().plus(-CATCH_UP_NS));
-        self.free.set(begin.plus(takes));
-        self.free.get()
+        let from = |at: At| self.free.get().max(at.plus(-CATCH_UP_NS)).plus(takes);
+        let (through, planned) = (from(self.clock.now()), from(due));
+        self.free.set(through);
+        (through, planned)
     }
+}
+
+/// Carries this out; whether it could not be done at once.
+async fn has_waited(write: impl Future<Output = io::Result<()>>) -> io::Result<bool> {
+    let mut write = pin!(write);
+    let mut has_waited = false;
+    std::future::poll_fn(|cx| {
+        let polled = write.as_mut().poll(cx);
+        has_waited |= polled.is_pending();
+        polled
+    })
+    .await?;
+    Ok(has_waited)
 }
 
 #[cfg(test)]
@@ -158,7 +186,7 @@ mod tests {
         tokio::task::LocalSet::new().block_on(&runtime, async {
             let clock = Clock::simulated(Instant::now());
             tokio::task::spawn_local(Rc::clone(&clock).drive());
-            test(Rc::new(Line::new(&network, &clock))).await
+            test(Rc::new(Line::new(&network, &clock, &Lateness::default()))).await
         })
     }
 
@@ -238,6 +266,51 @@ mod tests {
             far.read_to_end(&mut all).await.unwrap();
             assert_eq!((all.len(), began.elapsed().as_millis()), (3_000_000, 50), "half the round trip");
         });
+    }
+
+    /// Lets all tasks do what they can do now.
+    async fn settled() {
+        for _ in 0..10 {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    #[test]
+    fn what_is_written_behind_its_time_is_late_by_that() {
+        // With a bandwidth, a piece of three bytes is through in three milliseconds; after a pause it goes at once.
+        for bandwidth in [None, Some(8_000)] {
+            let network = Network { latency: Duration::from_millis(20), bandwidth, ..Network::default() };
+            simulated(network, async |line| {
+                let ((mut near, from), (to, mut far)) = (duplex(1024), duplex(1024));
+                let lateness = line.lateness.clone();
+                tokio::task::spawn_local(async move { line.carry(from, to).await });
+                near.write_all(b"one").await.unwrap();
+                settled().await;
+                tokio::time::advance(Duration::from_millis(25)).await;
+                far.read_exact(&mut [0; 3]).await.unwrap();
+                let late = lateness.take();
+                assert_eq!((late.count, late.max.floor()), (1, 15.0), "{bandwidth:?}");
+            });
+        }
+    }
+
+    #[test]
+    fn what_waits_for_a_reader_or_for_the_bandwidth_is_not_late() {
+        for bandwidth in [None, Some(8_000)] {
+            simulated(Network { bandwidth, ..Network::default() }, async |line| {
+                let ((mut near, from), (to, mut far)) = (duplex(1024), duplex(4));
+                let lateness = line.lateness.clone();
+                tokio::task::spawn_local(async move { line.carry(from, to).await });
+                for _ in 0..3 {
+                    near.write_all(&[7; 20]).await.unwrap();
+                    tokio::time::sleep(Duration::from_millis(1)).await;
+                }
+                tokio::time::sleep(Duration::from_millis(300)).await;
+                far.read_exact(&mut [0; 60]).await.unwrap();
+                let late = lateness.take();
+                assert!(late.count > 0 && late.max < 1.5, "{bandwidth:?}: {late:?}");
+            });
+        }
     }
 
     #[test]

@@ -4,12 +4,17 @@
 //! service itself, so measuring it costs it nothing.
 
 use super::{Cause, Conclusion, Health, Summary};
-use crate::figures::counted;
+use crate::figures::{count, counted};
 
 /// From this share of all the cores it may use on, a service (or a machine) counts as full in a second.
 pub const FULL_SHARE: f64 = 0.95;
 /// Full seconds from which on a service or machine is called saturated: one or two are a burst.
 pub const SATURATED_SECONDS: u64 = 3;
+/// In a second in which its p99 is above this (ms), the network before a service is late: it promises what was asked
+/// for plus a fraction of a millisecond.
+pub const NETWORK_LATE_MS: f64 = 1.0;
+/// Late seconds on end from which on that is worth a warning: one or two are a burst.
+const NETWORK_LATE_SECONDS: u64 = 3;
 
 /// The usage of the service during the run.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -39,6 +44,9 @@ pub struct Service {
     /// service.
     #[serde(default)]
     pub exhausted: u64,
+    /// The most seconds on end in which that network was late itself.
+    #[serde(default)]
+    pub network_late_s: u64,
 }
 
 /// What helps where the network before a service had no files or ports left.
@@ -64,6 +72,17 @@ impl Service {
         })
     }
 
+    /// What made it look slower than it was: the network that the generator puts before it was late.
+    pub fn lateness(&self) -> Option<String> {
+        (self.network_late_s >= NETWORK_LATE_SECONDS).then(|| {
+            let seconds = count(self.network_late_s);
+            format!(
+                "the network before the service was late for {seconds} seconds on end (p99 above {NETWORK_LATE_MS} \
+                 ms): what it was late by looks like slowness of the service"
+            )
+        })
+    }
+
     /// Whether its workers were busy for so long that more was not to be had from them.
     pub fn is_saturated(&self) -> bool {
         self.full_s >= SATURATED_SECONDS
@@ -78,7 +97,7 @@ impl Service {
 impl Summary {
     /// The summary of a run beside which this service ran. A service that ended of itself, or was killed in part, fails
     /// the run, whatever the users noticed of it; one that users could not reach for want of files or ports of ours
-    /// makes it invalid.
+    /// makes it invalid; one before which our network was late is worth a warning.
     #[must_use]
     pub fn beside(mut self, service: Service) -> Summary {
         if let Some(failure) = service.failure() {
@@ -102,6 +121,11 @@ impl Summary {
                 verdict.reasons.insert(0, shortage);
                 verdict.hints.push(EXHAUSTED.to_owned());
             }
+        }
+        if let Some(lateness) = service.lateness() {
+            self.generator.state = self.generator.state.max(Health::Warn);
+            self.generator.findings.push(lateness.clone());
+            self.verdict.hints.push(lateness);
         }
         self.service = Some(service);
         self

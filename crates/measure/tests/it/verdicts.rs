@@ -404,7 +404,7 @@ fn a_service_that_ends_of_itself_fails_its_run() {
     let verdict = passed.clone().beside(Service { memory_kills: 2, ..Service::default() }).verdict;
     assert_eq!(verdict.result, Conclusion::Fail);
     assert_eq!(verdict.reasons, ["the memory limit killed 2 processes of the service"]);
-    let unreached = passed.beside(Service { exhausted: 2, ..Service::default() });
+    let unreached = passed.clone().beside(Service { exhausted: 2, ..Service::default() });
     let shortage = "the network before the service ran out of files or ports 2 times (none is allowed)";
     check(&unreached, Conclusion::Invalid, &[shortage]);
     assert_eq!(
@@ -417,6 +417,22 @@ fn a_service_that_ends_of_itself_fails_its_run() {
     let verdict = invalid.beside(gone).verdict;
     assert_eq!(verdict.result, Conclusion::Invalid);
     assert!(verdict.reasons.len() > 1, "{:?}", verdict.reasons);
+}
+
+#[test]
+fn a_network_of_ours_that_was_late_for_seconds_on_end_is_worth_a_warning() {
+    let passed = run(|recorder, second| deliver(recorder, second, 1));
+    let late = |seconds| passed.clone().beside(Service { network_late_s: seconds, ..Service::default() });
+    assert_eq!((late(2).generator, late(2).verdict), (passed.generator.clone(), passed.verdict.clone()));
+    let warned = late(3);
+    let lateness = "the network before the service was late for 3 seconds on end (p99 above 1 ms): what it was late \
+                    by looks like slowness of the service";
+    assert_eq!(
+        (warned.generator.state, warned.generator.cause, warned.generator.findings),
+        (Health::Warn, None, vec![lateness.to_owned()])
+    );
+    assert_eq!(warned.verdict.result, Conclusion::Pass);
+    assert_eq!(warned.verdict.hints.last().map(String::as_str), Some(lateness));
 }
 
 #[test]

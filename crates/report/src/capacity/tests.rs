@@ -31,6 +31,8 @@ fn found() -> Capacity {
         found: Found { lower: bound(840, 3), upper: bound(880, 2), held: Some(840), missed: Some(880) },
         operate_at: None,
         limited_by: Some("one thread of the target is full".to_owned()),
+        preflight: None,
+        generator_limit: None,
         trouble: None,
         trials: vec![
             row(10, 7.0, Outcome::Held, 14.0),
@@ -134,9 +136,38 @@ fn a_generator_that_can_do_no_more_leaves_a_lower_bound() {
     assert_eq!(limited.verdict(), "not found: the generator fell behind at every load");
 }
 
+/// A search that ended where the descriptors did.
+fn out_of_descriptors() -> Capacity {
+    let finding = PreflightFinding {
+        limit: GeneratorLimit::Descriptors,
+        what: "this process may have 904 files".to_owned(),
+        hint: "raise the limit".to_owned(),
+    };
+    let preflight = Preflight { highest: Some(840), findings: vec![finding], ..Preflight::default() };
+    let mut limited = Capacity { end: Some(End::Generator), limited_by: None, ..found() };
+    limited.found.upper = None;
+    Capacity { preflight: Some(preflight), generator_limit: Some(GeneratorLimit::Descriptors), ..limited }
+}
+
 #[test]
-fn the_document_is_read_as_it_was_written() {
-    assert_eq!(Capacity::read(&found().document()).unwrap(), found());
+fn a_limit_of_the_generator_that_was_found_before_is_named() {
+    let limited = out_of_descriptors();
+    let verdict = "at least 840/s, generator-limited (descriptors): 840/s holds (confirmed 3 of 3)";
+    assert_eq!(limited.verdict(), verdict);
+    assert_eq!(limited.beside(), ["this process may have 904 files", "operate at 590/s (70\u{a0}%)"]);
+}
+
+#[test]
+fn the_document_is_read_as_it_was_written_and_so_are_those_of_older_versions() {
+    for capacity in [found(), out_of_descriptors()] {
+        assert_eq!(Capacity::read(&capacity.document()).unwrap(), capacity);
+    }
+    let mut old: serde_json::Value = serde_json::from_str(&found().document()).unwrap();
+    let fields = old.as_object_mut().unwrap();
+    for field in ["preflight", "generator_limit"] {
+        assert!(fields.remove(field).is_some(), "{field}");
+    }
+    assert_eq!(Capacity::read(&old.to_string()).unwrap(), found());
 }
 
 #[test]

@@ -298,6 +298,7 @@ pub(crate) fn service(full_s: u64, machine_full_s: u64) -> Service {
         ended: None,
         memory_kills: 0,
         exhausted: 0,
+        network_late_s: 0,
     }
 }
 

@@ -1,15 +1,20 @@
 //! Trials of an Artillery script: the script with other phases, or another value of a variable.
 
-use super::trials::{TrialLength, TrialRun, Trials, Varied};
+use super::trials::{Demand, TrialLength, TrialRun, Trials, Varied};
 use crate::error::Error;
-use crate::load;
 use crate::runs::{self, RunSession};
+use crate::target_watch::{Whereabouts, whereabouts};
 use crate::watched_service::WatchedService;
+use crate::{limits, load};
 use serde_json::{Value, json};
 use sonagi_artillery::schedule::{Load, Shape};
 use sonagi_artillery::{Experiment, Loaded, Overrides, Problem, Problems, names, nearest};
 use sonagi_measure::thresholds::Threshold;
 use std::path::{Path, PathBuf};
+
+/// A local port is not free again for so long after its connection; on its own machine the kernel takes it sooner.
+const TIME_WAIT_S: f64 = 60.0;
+const TIME_WAIT_HERE_S: f64 = 1.0;
 
 /// A script whose load is varied.
 pub(crate) struct Varying {
@@ -86,6 +91,38 @@ impl Varying {
     /// How long its trials are.
     pub(crate) fn length(&self) -> TrialLength {
         self.length
+    }
+
+    /// The expression as the script reads it: its names that hold more than letters are quoted.
+    pub(crate) fn until(&self) -> Result<Threshold, Error> {
+        let loaded = sonagi_artillery::load(&self.path, &self.at(1, 1.0, None));
+        let loaded = loaded.map_err(|problems| Error::Problems(problems.to_string()))?;
+        loaded
+            .plan
+            .thresholds
+            .into_iter()
+            .next()
+            .ok_or_else(|| Error::could_not("the expression was not read"))
+    }
+
+    /// The demand of a trial; none where the script cannot be read, which whoever runs it says.
+    fn demand(&self, load: u64, seconds: f64) -> Demand {
+        let Ok(script) = sonagi_artillery::load(&self.path, &self.at(load, seconds, None)) else {
+            return Demand::default();
+        };
+        let connections = script.plan.least_crowd();
+        let has_network = limits::has_network(script.launch.as_ref());
+        let opened = match self.varied {
+            // Each user opens a connection of its own, if any does.
+            Varied::Rate if connections > 0 => {
+                let is_elsewhere = matches!(whereabouts(&script.plan.target), Some(Whereabouts::There(..)));
+                let rests_s = if is_elsewhere { TIME_WAIT_S } else { TIME_WAIT_HERE_S };
+                (load as f64 * seconds.min(rests_s)) as u64
+            }
+            _ => 0,
+        };
+        let files = connections * limits::files_of_connection(has_network);
+        Demand { files, ports: connections.max(opened) }
     }
 
     /// Whether the service is another one with another value of the variable: one for all trials would be that of none.
@@ -220,22 +257,10 @@ impl<'a> ArtilleryTrials<'a> {
         Ok(ArtilleryTrials { session, varying, service })
     }
 
-    /// The expression as the script reads it: its names that hold more than letters are quoted.
-    pub(crate) fn until(&self) -> Result<Threshold, Error> {
-        let loaded = sonagi_artillery::load(&self.varying.path, &self.varying.at(1, 1.0, None));
-        let loaded = loaded.map_err(|problems| Error::Problems(problems.to_string()))?;
-        loaded
-            .plan
-            .thresholds
-            .into_iter()
-            .next()
-            .ok_or_else(|| Error::could_not("the expression was not read"))
-    }
-
     /// Ends the service; whether all went well around it.
     pub(crate) fn end(self) -> bool {
         let Some(service) = self.service else { return true };
-        let (_, troubles) = service.end(&|| self.session.is_stopped());
+        let (_, troubles) = service.end(&|| self.session.is_stopped_at_once());
         troubles.iter().for_each(|trouble| self.session.terminal.say(&trouble.to_string()));
         troubles.is_empty()
     }
@@ -286,6 +311,10 @@ impl Trials for ArtilleryTrials<'_> {
 
     fn length(&self) -> TrialLength {
         self.varying.length()
+    }
+
+    fn demand(&self, load: u64, seconds: f64) -> Demand {
+        self.varying.demand(load, seconds)
     }
 }
 

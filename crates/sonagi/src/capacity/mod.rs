@@ -5,12 +5,14 @@
 
 mod artillery;
 mod deadline;
+mod preflight;
 mod record;
 mod recovery;
 mod search;
 mod trials;
 
 pub(crate) use artillery::{ArtilleryTrials, Varying};
+pub(crate) use preflight::Machine;
 pub(crate) use record::Record;
 pub(crate) use search::{Asked, search};
-pub(crate) use trials::{TrialLength, TrialRun, Trials, Varied, service_is_varied};
+pub(crate) use trials::{Demand, TrialLength, TrialRun, Trials, Varied, service_is_varied};

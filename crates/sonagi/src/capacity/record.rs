@@ -1,8 +1,10 @@
 //! A search's folder: the folders of its trials, and the document beside them, written anew after each trial.
 
+use super::preflight::limited;
 use crate::capacity_folder::DOCUMENT;
 use crate::error::Error;
 use crate::{matrix_folder, runs};
+use sonagi_measure::summary::Cause;
 use sonagi_report::Capacity;
 use sonagi_report::capacity::TrialRow;
 use sonagi_verdict::capacity::{End, Search};
@@ -45,9 +47,19 @@ impl Record {
         self.write()
     }
 
-    /// The search is over.
-    pub(super) fn end(&mut self, end: End, trouble: Option<String>) -> Result<(), Error> {
+    /// The search is over. `behind` is why the generator fell behind in the last trial in which it did.
+    pub(super) fn end(
+        &mut self,
+        end: End,
+        trouble: Option<String>,
+        behind: Option<Cause>,
+    ) -> Result<(), Error> {
+        let (end, limit) = match &self.capacity.preflight {
+            Some(preflight) => limited(preflight, end, behind),
+            None => (end, None),
+        };
         self.capacity.end = Some(end);
+        self.capacity.generator_limit = limit;
         self.capacity.trouble = trouble;
         self.capacity = self.capacity.clone().advised();
         self.capacity.limited_by = self.cause();

@@ -2,14 +2,16 @@
 //! is used up.
 
 use super::deadline::Deadline;
+use super::preflight::{Machine, preflight};
 use super::record::Record;
 use super::recovery::{After, recovery};
 use super::trials::{TrialRun, Trials, Varied};
 use crate::error::Error;
 use crate::terminal::Terminal;
 use crate::watched_service::SERVICE_LOG;
+use sonagi_measure::summary::Cause;
 use sonagi_measure::thresholds::Threshold;
-use sonagi_report::capacity::{TrialRow, time};
+use sonagi_report::capacity::{PreflightFinding, TrialRow, time};
 use sonagi_report::figures::figure;
 use sonagi_verdict::capacity::{End, Goal, Need, Outcome, Search, Step, needs};
 use std::time::{Duration, Instant};
@@ -31,6 +33,8 @@ pub(crate) struct Asked {
     /// Whether the target must recover before the next trial; one that is started anew need not.
     pub(crate) recovers: bool,
     pub(crate) quiet: bool,
+    /// This machine before the first trial.
+    pub(crate) machine: Machine,
 }
 
 /// Searches. Whatever ends it is in the record.
@@ -41,11 +45,19 @@ pub(crate) fn search(
     terminal: &Terminal,
 ) -> Result<(), Error> {
     trials.log_in(record.folder());
+    let goal = possible(trials, asked, record, terminal);
     let deadline = Deadline::start(asked.budget, trials.stopper()).map_err(Error::could_not)?;
-    let search = Search::new(asked.goal);
-    let needs = needs(&asked.until);
-    let mut searching =
-        Searching { trials, asked, record, terminal, search, needs, began: Instant::now(), median_ms: None };
+    let mut searching = Searching {
+        trials,
+        asked,
+        record,
+        terminal,
+        search: Search::new(goal),
+        needs: needs(&asked.until),
+        began: Instant::now(),
+        median_ms: None,
+        behind: None,
+    };
     let (end, trouble) = loop {
         match searching.step() {
             Ok(None) => {}
@@ -55,9 +67,23 @@ pub(crate) fn search(
     };
     drop(deadline);
     let used_s = searching.began.elapsed().as_secs_f64();
-    let Searching { search, record, .. } = searching;
+    let Searching { search, record, behind, .. } = searching;
     record.update(&search, used_s)?;
-    record.end(end, trouble)
+    record.end(end, trouble, behind)
+}
+
+/// The goal, with the part of its range that this machine has descriptors for. Says what the preflight has found.
+fn possible(trials: &dyn Trials, asked: &Asked, record: &mut Record, terminal: &Terminal) -> Goal {
+    let goal = asked.goal;
+    let is_linear = !matches!(asked.varied, Varied::Variable(_));
+    let demand = trials.demand(goal.to, goal.final_s);
+    let found = preflight(&asked.machine, &goal, demand, is_linear, |load| record.capacity.load(load));
+    for PreflightFinding { what, hint, .. } in &found.findings {
+        terminal.say(&format!("warning: {what}\nhint: {hint}"));
+    }
+    let to = found.highest.unwrap_or(goal.to);
+    record.capacity.preflight = Some(found);
+    Goal { to, ..goal }
 }
 
 struct Searching<'a> {
@@ -70,6 +96,8 @@ struct Searching<'a> {
     began: Instant,
     /// The median latency of the first trial at the lowest load that held.
     median_ms: Option<f64>,
+    /// Why the generator fell behind in the last trial in which it did.
+    behind: Option<Cause>,
 }
 
 /// Why it is over, with what is to be said of it.
@@ -104,6 +132,9 @@ impl Searching<'_> {
         // Not of the very first trial: that may have been the generator's fault, and is repeated then.
         if self.median_ms.is_none() && load == self.asked.goal.from && trial.outcome == Outcome::Held {
             self.median_ms = run.latency().map(|latency| latency.p50);
+        }
+        if trial.outcome == Outcome::Unreliable {
+            self.behind = run.summary.generator.cause;
         }
         self.say(&row);
         self.record.enter(row);

@@ -119,6 +119,15 @@ fn steady(seconds: impl Iterator<Item = Done>, until_s: f64) -> Option<f64> {
     (seconds >= STEADY_S).then(|| did as f64 / seconds)
 }
 
+/// The demand of a trial on this machine at one time, as far as that is known before it runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Demand {
+    /// Open files, at least.
+    pub(crate) files: u64,
+    /// Local ports for connections to one address, those in TIME_WAIT included if the generator closes first.
+    pub(crate) ports: u64,
+}
+
 /// Carries out trials of a script.
 pub(crate) trait Trials {
     /// Runs one, into this folder of a parent if one is named; None: somebody stopped it before it began. `seconds` is
@@ -141,6 +150,9 @@ pub(crate) trait Trials {
 
     /// How long its trials are.
     fn length(&self) -> TrialLength;
+
+    /// The demand of a trial at this load, of so many seconds.
+    fn demand(&self, load: u64, seconds: f64) -> Demand;
 }
 
 /// A trial that is over.

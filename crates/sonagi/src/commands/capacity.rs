@@ -1,6 +1,6 @@
 //! `sonagi capacity`: the highest load that a target holds, as a bracket of confirmed trials.
 
-use crate::capacity::{self, ArtilleryTrials, Asked, Record, TrialLength, Trials, Varied, Varying};
+use crate::capacity::{self, ArtilleryTrials, Asked, Machine, Record, TrialLength, Trials, Varied, Varying};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::k6::{K6Asked, K6Trials};
@@ -28,8 +28,6 @@ pub(super) const NAME: &str = "capacity";
 const RANGE: (u64, u64) = (10, 10_000);
 /// Longer than an open page waits before it asks again.
 const LAST_LOOK: Duration = Duration::from_millis(2500);
-/// The widest bracket that says anything.
-const WIDEST: f64 = 0.5;
 
 pub(super) fn define() -> Command {
     Command::new(NAME)
@@ -171,7 +169,9 @@ impl Flags {
                 "error: --to: the highest load is above the lowest; got {to}, and --from is {from}"
             ));
         }
-        let width = width(&text("width")).map_err(|problem| problems.push(problem)).unwrap_or(0.05);
+        let width =
+            values::width(&text("width")).map_err(|why| problems.push(format!("error: --width: {why}")));
+        let width = width.unwrap_or(0.05);
         let watch = WatchWish::of(matches);
         problems.extend(target_watch::judge(&watch.texts).err().map(|why| format!("error: --watch: {why}")));
         let flags = Flags {
@@ -218,7 +218,7 @@ impl Flags {
         }
     }
 
-    fn asked(&self, until: Threshold) -> Asked {
+    fn asked(&self, until: Threshold, machine: Machine) -> Asked {
         Asked {
             goal: self.goal,
             varied: self.varied.clone(),
@@ -226,6 +226,7 @@ impl Flags {
             budget: self.budget,
             recovers: !self.fresh,
             quiet: self.quiet,
+            machine,
         }
     }
 
@@ -244,6 +245,8 @@ impl Flags {
             found: Found::default(),
             operate_at: None,
             limited_by: None,
+            preflight: None,
+            generator_limit: None,
             trouble: None,
             trials: Vec::new(),
             recoveries: Vec::new(),
@@ -252,21 +255,6 @@ impl Flags {
         };
         Record::begin(&self.runs, capacity)
     }
-}
-
-/// `5%`, `5 %` or `0.05` as a share.
-fn width(text: &str) -> Result<f64, String> {
-    let number = |text: &str| text.trim().parse::<f64>().ok();
-    let share = match text.trim().strip_suffix('%') {
-        Some(percent) => number(percent).map(|percent| percent / 100.0),
-        None => number(text),
-    };
-    share.filter(|share| *share > 0.0 && *share <= WIDEST).ok_or_else(|| {
-        format!(
-            "error: --width: a width is more than 0 % and at most {} %, e.g. 5%; got `{text}`",
-            WIDEST * 100.0
-        )
-    })
 }
 
 pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
@@ -279,8 +267,11 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
             format!("error: --until: {}{hint}", error.what)
         }));
         problems.extend(of_yaml(matches));
-        let mut trials = K6Trials::start(of_k6(matches, &flags, &until)?, problems, terminal)?;
-        let record = searched(&mut trials, &flags, until, terminal);
+        let asked = of_k6(matches, &flags, &until)?;
+        // Before there is a service of ours, which must not be taken for what others use.
+        let machine = Machine::read();
+        let mut trials = K6Trials::start(asked, problems, terminal)?;
+        let record = searched(&mut trials, &flags.asked(until, machine), &flags, terminal);
         let is_well = trials.end();
         (record?, is_well)
     } else {
@@ -369,20 +360,22 @@ fn of_artillery(
             "notice: the script's `repeat` and `compare` are not looked at: a search repeats its trials itself",
         );
     }
+    // Its threshold is the script's own reading of the expression, in which names of the script are quoted.
+    let until = varying.until()?;
+    let machine = Machine::read();
     let options = flags.run_options();
     let session = RunSession::start(&options, terminal, 1)?;
     let mut trials = ArtilleryTrials::start(session, varying, flags.fresh)?;
-    // Its threshold is the script's own reading of the expression, in which names of the script are quoted.
-    let until = trials.until()?;
-    let record = searched(&mut trials, &flags, until, terminal);
+    // From here on a service may run: whatever happens, it is ended, and what goes wrong around that is told.
+    let record = searched(&mut trials, &flags.asked(until, machine), &flags, terminal);
     let is_well = trials.end();
     Ok((record?, is_well))
 }
 
 fn searched(
     trials: &mut dyn Trials,
+    asked: &Asked,
     flags: &Flags,
-    until: Threshold,
     terminal: &Terminal,
 ) -> Result<Record, Error> {
     // First: an address that is taken leaves no folder behind.
@@ -391,7 +384,7 @@ fn searched(
     if let Some(server) = &server {
         terminal.say(&format!("page        {}/capacities/{}", server.url(), page::id(record.folder())));
     }
-    capacity::search(trials, &flags.asked(until), &mut record, terminal)?;
+    capacity::search(trials, asked, &mut record, terminal)?;
     if server.is_some() {
         // Whoever looks on has the answer before the page is gone.
         std::thread::sleep(LAST_LOOK);
@@ -447,14 +440,6 @@ pub(super) fn print(capacity: &Capacity, json: bool, terminal: &Terminal) -> Res
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_width_is_a_percentage_or_a_share() {
-        assert_eq!((width("5%"), width("2.5 %"), width("0.1")), (Ok(0.05), Ok(0.025), Ok(0.1)));
-        for bad in ["0%", "-5%", "60%", "wide"] {
-            assert!(width(bad).is_err(), "{bad}");
-        }
-    }
 
     #[test]
     fn an_end_without_an_answer_is_none_to_a_pipeline() {

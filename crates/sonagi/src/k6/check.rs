@@ -5,6 +5,7 @@ use super::flags::{self, GivenFlags};
 use super::{asked, dialect};
 use crate::commands::check::{self, Checked};
 use crate::load::one as artillery;
+use crate::target_watch::NetworkLateness;
 use crate::terminal::Terminal;
 use crate::{cli, exit::Exit};
 use sonagi_artillery::{Notice, Overrides, Problem, Problems};
@@ -37,7 +38,7 @@ pub(super) fn main(arguments: &[OsString], terminal: &Terminal) -> u8 {
 fn one(given: &GivenFlags) -> Checked {
     let script = given.script.clone();
     let mut found = Findings { script, ..Findings::default() };
-    match asked(given) {
+    match asked(given, &NetworkLateness::default()) {
         Err((_, why)) => found.refused(&why),
         Ok(asked) => {
             let ended = run::load(asked, &Arc::default(), &mut |event| {

@@ -20,7 +20,7 @@ pub(crate) use trials::{K6Asked, K6Trials};
 use crate::environment::NO_COLOR;
 use crate::page::Dashboard;
 use crate::signals::{self, StopRequests};
-use crate::target_watch::{self, TargetWatch, Whereabouts};
+use crate::target_watch::{self, NetworkLateness, TargetWatch, Whereabouts};
 use crate::terminal::Terminal;
 use clap::error::ErrorKind;
 use flags::GivenFlags;
@@ -88,7 +88,8 @@ pub(crate) fn main(arguments: &[OsString], terminal: &Terminal) -> u8 {
     if let Err(why) = console.map_or(Ok(()), |path| log.write_console(&path)) {
         return refused(&mut log, Exit::Other, &why);
     }
-    let asked = match asked(&given) {
+    let network = NetworkLateness::default();
+    let asked = match asked(&given, &network) {
         Ok(asked) => asked,
         Err((exit, why)) => return refused(&mut log, exit, &why),
     };
@@ -98,7 +99,7 @@ pub(crate) fn main(arguments: &[OsString], terminal: &Terminal) -> u8 {
         let text = format!("--{flag} is ignored: Sonagi has no API server");
         log.line(&LogLine::new(Level::Warn, text));
     }
-    run(asked, &given, log, terminal)
+    run(asked, TestService::of_test(network), &given, log, terminal)
 }
 
 /// The first flag that asks for several runs, which only YAML scripts have.
@@ -114,7 +115,13 @@ fn refused(log: &mut TestLog, exit: Exit, why: &str) -> u8 {
     exit.code()
 }
 
-fn run(asked: Asked, given: &GivenFlags, mut log: TestLog, terminal: &Terminal) -> u8 {
+fn run(
+    asked: Asked,
+    mut service: TestService<'_>,
+    given: &GivenFlags,
+    mut log: TestLog,
+    terminal: &Terminal,
+) -> u8 {
     let abort = Arc::new(Abort::default());
     let asks = Arc::clone(&abort);
     let says = *terminal;
@@ -134,7 +141,6 @@ fn run(asked: Asked, given: &GivenFlags, mut log: TestLog, terminal: &Terminal) 
         Ok(folder) => folder,
         Err(why) => return refused(&mut log, Exit::Other, &why),
     };
-    let mut service = TestService::default();
     let mut ended =
         carried_out(asked, given, &abort, (&mut log, &mut folder, &mut service), &stop_requests, terminal);
     for trouble in service.end(&mut ended, &stop_requests) {
@@ -258,7 +264,7 @@ fn shown(ended: Ended, given: &GivenFlags, log: &mut TestLog, terminal: &Termina
 }
 
 /// The library's inputs, from flags, environment and files.
-fn asked(given: &GivenFlags) -> Result<Asked, (Exit, String)> {
+fn asked(given: &GivenFlags, network: &NetworkLateness) -> Result<Asked, (Exit, String)> {
     let wrong = |exit| move |why: String| (exit, why);
     let (script, source) = script(given).map_err(wrong(Exit::Other))?;
     let variables: Vec<(String, String)> = std::env::vars_os()
@@ -300,19 +306,20 @@ fn asked(given: &GivenFlags) -> Result<Asked, (Exit, String)> {
         secrets: Arc::new(secrets),
         outputs: outputs.map_err(|why| (Exit::Other, why.to_string()))?,
         standard_output: || Box::new(std::io::stdout()),
-        watch: watching(given).map_err(wrong(Exit::Other))?,
+        watch: watching(given, network).map_err(wrong(Exit::Other))?,
         launch: service::mistakes,
     })
 }
 
 /// Whoever looks at the target: a script does not say where that is, but its connections do.
-fn watching(given: &GivenFlags) -> Result<Watching, String> {
+fn watching(given: &GivenFlags, network: &NetworkLateness) -> Result<Watching, String> {
     let (own, given) =
         ((!given.has("no-watch")).then_some(Whereabouts::Here(Target::Peer)), given.many("watch"));
     target_watch::judge(&given).map_err(|why| format!("--watch: {why}"))?;
+    let network = Some(network.clone());
     Ok(Watching::by(move |of_script| {
         let texts: Vec<String> = given.iter().chain(of_script).cloned().collect();
-        Ok(TargetWatch::of(&texts, own.clone())?.map(|watch| watch as _))
+        Ok(TargetWatch::of(&texts, own.clone(), network.clone())?.map(|watch| watch as _))
     }))
 }
 

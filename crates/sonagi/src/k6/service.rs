@@ -6,6 +6,7 @@
 use crate::error::Error;
 use crate::launch::{self, Wish};
 use crate::signals::StopRequests;
+use crate::target_watch::NetworkLateness;
 use crate::watched_service::WatchedService;
 use serde_json::Value;
 use sonagi_engine::RunEvent;
@@ -30,6 +31,8 @@ pub(super) fn mistakes(said: &Value) -> Vec<String> {
 #[derive(Default)]
 pub(super) struct TestService<'a> {
     watched: Option<Watched<'a>>,
+    /// Where the test's watch finds how late the network before it is.
+    network: NetworkLateness,
     /// The test's summary, once it is over.
     summary: Option<Summary>,
 }
@@ -52,10 +55,15 @@ impl Watched<'_> {
 }
 
 impl<'a> TestService<'a> {
+    /// The service of a test, if it wants one.
+    pub(super) fn of_test(network: NetworkLateness) -> TestService<'a> {
+        TestService { network, ..TestService::default() }
+    }
+
     /// The service of several tests, one of which begins.
-    pub(super) fn of_all(service: &'a mut WatchedService) -> TestService<'a> {
+    pub(super) fn of_all(service: &'a mut WatchedService, network: NetworkLateness) -> TestService<'a> {
         service.begin_run();
-        TestService { watched: Some(Watched::OfAll(service)), summary: None }
+        TestService { watched: Some(Watched::OfAll(service)), network, summary: None }
     }
 
     /// Starts the service that the test wants, unless there is one for several tests, and waits until it is ready.
@@ -68,17 +76,17 @@ impl<'a> TestService<'a> {
         stop_requests: &StopRequests,
     ) -> Result<Test, Ended> {
         if let Some(watched) = &mut self.watched {
-            return led(test, watched.service());
+            return led(test, watched.service(), &self.network);
         }
         let Some(wish) = wish(&test, script).map_err(|error| not_run(&error))? else { return Ok(test) };
-        let mut watched =
+        let mut service =
             WatchedService::launch(&wish, &|| stop_requests.to_stop()).map_err(|error| not_run(&error))?;
-        let test = led(test, &watched)?;
         if let Some(folder) = folder {
-            watched.log_in(folder);
+            service.log_in(folder);
         }
-        self.watched = Some(Watched::Own(Box::new(watched)));
-        Ok(test)
+        // Kept first: whatever goes wrong from now on, the service is ended, and what goes wrong around that is told.
+        let watched = self.watched.insert(Watched::Own(Box::new(service)));
+        led(test, watched.service(), &self.network)
     }
 
     /// Takes an event of the test into account.
@@ -135,8 +143,11 @@ pub(super) fn wish(test: &Test, script: &Path) -> Result<Option<Wish>, Error> {
     wish.map_err(|mistakes| Error::Problems(launch::told(&mistakes)))
 }
 
-/// The test with its connections led through the network in front of its service, if there is one.
-fn led(mut test: Test, watched: &WatchedService) -> Result<Test, Ended> {
+/// The test with its connections led through the network in front of its service, if there is one, and that watched.
+fn led(mut test: Test, watched: &WatchedService, network: &NetworkLateness) -> Result<Test, Ended> {
+    if let Some(lateness) = watched.network_lateness() {
+        let _ = network.set(lateness);
+    }
     if let Some((port, proxy)) = watched.proxy()
         && !test.lead(&HOSTS, port, proxy)
     {

@@ -4,13 +4,14 @@
 //! The script's own thresholds are left out: a trial is judged by the one expression, and must not be ended by another.
 
 use super::service::{self, TestService};
-use crate::capacity::{TrialLength, TrialRun, Trials, Varied, service_is_varied};
+use crate::capacity::{Demand, TrialLength, TrialRun, Trials, Varied, service_is_varied};
 use crate::error::Error;
 use crate::invocation;
+use crate::limits;
 use crate::run_events::{self, pass};
 use crate::runs;
 use crate::signals::{self, StopRequests};
-use crate::target_watch::{TargetWatch, WatchWish, Whereabouts};
+use crate::target_watch::{NetworkLateness, TargetWatch, WatchWish, Whereabouts};
 use crate::terminal::Terminal;
 use crate::watched_service::WatchedService;
 use serde_json::{Map, Value, json};
@@ -88,6 +89,8 @@ pub(crate) struct K6Trials {
     terminal: Terminal,
     /// The service that all trials go against, if the script has one that is not started anew for each.
     service: Option<WatchedService>,
+    /// Whether the service has a network before it.
+    has_network: bool,
 }
 
 impl K6Trials {
@@ -117,7 +120,7 @@ impl K6Trials {
         let stop_requests = signals::listen(*terminal, of_signal, second)?;
         let read = |load_of_trial: u64| {
             let environment = variables(&asked.environment_of(load_of_trial));
-            let request = request(&asked, (&path, &source), Map::new(), environment);
+            let request = request(&asked, (&path, &source), (Map::new(), environment), None);
             load(request, &Arc::default(), &mut |_| {}).map_err(|ended| why(&ended, &asked.script))
         };
         let test = read(asked.range.0)?;
@@ -128,6 +131,7 @@ impl K6Trials {
         }
         found.extend(unknown(&asked.until, &test));
         let wish = service::wish(&test, &path)?;
+        let has_network = limits::has_network(test.options().sonagi.launch.as_ref());
         if asked.fresh && wish.is_none() {
             let hint = "hint: `launch` in `options.sonagi` starts one (docs/launch.md)";
             found.push(format!("error: --fresh: the script has no service that is started anew\n{hint}"));
@@ -146,7 +150,17 @@ impl K6Trials {
                     Some(wish) => Some(WatchedService::launch(&wish, &|| stop_requests.to_stop())?),
                     None => None,
                 };
-                Ok(K6Trials { asked, path, source, scenario, under_way, stop_requests, terminal, service })
+                Ok(K6Trials {
+                    asked,
+                    path,
+                    source,
+                    scenario,
+                    under_way,
+                    stop_requests,
+                    terminal,
+                    service,
+                    has_network,
+                })
             }
             _ => Err(Error::Problems(found.join("\n"))),
         }
@@ -190,14 +204,14 @@ impl K6Trials {
 fn request(
     asked: &K6Asked,
     (path, source): (&Path, &[u8]),
-    flags: Map<String, Value>,
-    environment: Vec<(String, String)>,
+    (flags, environment): (Map<String, Value>, Vec<(String, String)>),
+    network: Option<NetworkLateness>,
 ) -> Asked {
     let wish = asked.watch.clone();
     let watch = Watching::by(move |of_script| {
         let texts: Vec<String> = wish.texts.iter().chain(of_script).cloned().collect();
         let own = wish.is_automatic.then_some(Whereabouts::Here(Target::Peer));
-        Ok(TargetWatch::of(&texts, own)?.map(|watch| watch as _))
+        Ok(TargetWatch::of(&texts, own, network.clone())?.map(|watch| watch as _))
     });
     Asked {
         script: path.to_owned(),
@@ -333,14 +347,19 @@ impl Trials for K6Trials {
         }
         let environment = self.asked.environment_of(load_of_trial);
         let flags = Map::from_iter([("scenarios".to_owned(), self.scenario(load_of_trial, seconds))]);
-        let request = request(&self.asked, (&self.path, &self.source), flags, variables(&environment));
+        let network = NetworkLateness::default();
+        let changes = (flags, variables(&environment));
+        let request = request(&self.asked, (&self.path, &self.source), changes, Some(network.clone()));
         let folder = folder.map(|(parent, name)| runs::reserve(parent, name)).transpose()?;
         let path = folder.as_ref().map(|folder| folder.path().to_owned());
         let mut sinks = run_events::sinks(folder, None).map_err(Error::could_not)?;
         let script = invocation::script(&self.asked.script, &self.source);
         let terminal = self.terminal;
         let mut summary: Option<Summary> = None;
-        let mut service = self.service.as_mut().map_or_else(TestService::default, TestService::of_all);
+        let mut service = match &mut self.service {
+            Some(service) => TestService::of_all(service, network),
+            None => TestService::of_test(network),
+        };
         let mut on = |event: RunEvent<'_>, service: &mut TestService<'_>| {
             if let RunEvent::Ended(of_run) = &event {
                 summary = Some((*of_run).clone());
@@ -393,5 +412,11 @@ impl Trials for K6Trials {
 
     fn length(&self) -> TrialLength {
         K6Trials::LENGTH
+    }
+
+    fn demand(&self, load: u64, _: f64) -> Demand {
+        // How long users of a rate stay is not known before.
+        let connections = if self.asked.varied == Varied::Users { load } else { 0 };
+        Demand { files: connections * limits::files_of_connection(self.has_network), ports: connections }
     }
 }

@@ -206,6 +206,41 @@ fn the_rate_of_a_k6_script_is_searched_by_its_own_metrics() {
 }
 
 #[test]
+fn a_search_that_has_no_descriptors_for_its_top_says_so_first_and_ends_where_they_do() {
+    let lab = Lab::new();
+    // Users that begin anew at once would open thousands of connections.
+    let asks = "- get: { url: '/{{ size }}' }";
+    lab.place.write("size.yml", &SCRIPT.replace(asks, &format!("{asks}\n      - think: 0.2")));
+    // Some are the generator's own: 48, and eight for each of its threads.
+    let threads = std::thread::available_parallelism().unwrap().get();
+    let files = 48 + 8 * threads + 56;
+    let sonagi = env!("CARGO_BIN_EXE_sonagi");
+    let command = format!(
+        "ulimit -n {files}; exec {sonagi} capacity size.yml --target {} --until '{UNTIL}' --trial 300ms --vary users \
+         --from 1 --to 100 --json",
+        lab.target
+    );
+    let mut shell = std::process::Command::new("sh");
+    let answer = Answer::from(shell.args(["-c", &command]).current_dir(lab.place.path()).output().unwrap());
+    assert_eq!(answer.code, Some(3), "{answer:?}");
+    let told = format!(
+        "warning: a trial at 100 users has at least 100 files open, and this process may have {files}: no load above 56 \
+         users is tried\nhint: raise the hard limit"
+    );
+    assert!(answer.err.contains(&told), "{answer:?}");
+    let found = answer.json();
+    assert_eq!(found["end"], "generator", "{answer:?}");
+    let preflight = &found["preflight"];
+    assert_eq!(
+        (&preflight["highest"], &preflight["findings"][0]["limit"]),
+        (&56.into(), &"descriptors".into())
+    );
+    for trial in found["trials"].as_array().unwrap() {
+        assert!(trial["load"].as_u64().unwrap() <= 56, "{trial}");
+    }
+}
+
+#[test]
 fn a_budget_that_is_too_short_leaves_what_is_known() {
     let lab = Lab::new();
     let answer = lab.search(&["--vary", "size", "--from", "1", "--to", "30", "--budget", "301ms"]);

@@ -1,12 +1,13 @@
 //! Searches of a simulated target, whose trials take no time.
 
 use super::*;
-use crate::capacity::TrialLength;
+use crate::capacity::{Demand, TrialLength};
 use sonagi_measure::ledger::Rules;
 use sonagi_measure::metrics::MetricStore;
 use sonagi_measure::summary::Health;
 use sonagi_measure::totals::{Header, Totals};
 use sonagi_report::Capacity;
+use sonagi_report::capacity::GeneratorLimit;
 use sonagi_verdict::capacity::Found;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -55,6 +56,10 @@ impl Trials for Simulated {
     fn length(&self) -> TrialLength {
         self.length
     }
+
+    fn demand(&self, load: u64, _: f64) -> Demand {
+        Demand { files: load, ports: 0 }
+    }
 }
 
 /// A search of a range from 10, whose trials are asked to be of 20 seconds.
@@ -83,6 +88,8 @@ impl Lab {
             found: Found::default(),
             operate_at: None,
             limited_by: None,
+            preflight: None,
+            generator_limit: None,
             trouble: None,
             trials: Vec::new(),
             recoveries: Vec::new(),
@@ -97,6 +104,7 @@ impl Lab {
             budget: Duration::from_mins(15),
             recovers: true,
             quiet: true,
+            machine: Machine::default(),
         };
         Lab { target, asked, record, _runs: runs }
     }
@@ -119,6 +127,7 @@ impl Lab {
             needs: needs(&self.asked.until),
             began: Instant::now(),
             median_ms: None,
+            behind: None,
         };
         for _ in 0..trials {
             assert_eq!(searching.step().unwrap(), None);
@@ -141,6 +150,27 @@ fn trials_and_probes_are_as_long_as_the_script_says_and_count_as_full() {
     assert_eq!(found.found.lower.unwrap().agreeing, 3);
     assert!(!found.recoveries.is_empty() && asked_s.len() > found.trials.len());
     assert!(asked_s.iter().all(|seconds| *seconds == 7.0), "{asked_s:?}");
+}
+
+#[test]
+fn a_search_without_descriptors_for_its_top_ends_where_they_do_and_says_so() {
+    let end = |room: Option<u64>, varied: Varied| {
+        let mut lab = Lab::new(target(TrialLength::OfScript { seconds: 7.0 }, 0));
+        lab.asked.machine.open_files_limit = room.map(|room| lab.asked.machine.own_files() + room);
+        lab.asked.varied = varied;
+        let found = lab.searched().0;
+        let highest = found.preflight.clone().and_then(|preflight| preflight.highest);
+        let most = found.trials.iter().map(|row| row.trial.load).max();
+        (found.end, found.generator_limit, highest, most, found.goal.to)
+    };
+    let descriptors = Some(GeneratorLimit::Descriptors);
+    assert_eq!(end(Some(30), Varied::Users), (Some(End::Generator), descriptors, Some(30), Some(30), 100));
+    // The limit of the target, 37, comes before that of the generator.
+    assert_eq!(end(Some(38), Varied::Users), (Some(End::Bracket), None, Some(38), Some(38), 100));
+    assert_eq!(end(None, Varied::Users).0, Some(End::Bracket));
+    // How much a variable takes at another value is not known.
+    let of_variable = end(Some(30), Varied::Variable("size".to_owned()));
+    assert_eq!((of_variable.0, of_variable.2), (Some(End::Bracket), None));
 }
 
 #[test]

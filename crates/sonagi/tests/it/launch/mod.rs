@@ -2,9 +2,11 @@
 //! restarted, where they run already.
 
 mod limits;
+mod network;
 mod restarts;
 mod scripts;
 mod searches;
+mod time_limits;
 
 use crate::support::{Answer, Place, Running};
 use rustix::process::{Pid, Signal, kill_process};

@@ -1,5 +1,6 @@
 //! Services that run already: changed and restarted by commands for a run, and given their own settings back after it.
 
+use super::scripts::k6_script;
 use super::*;
 
 /// Ends the service that runs and starts it with what its file of settings says, which it then has in `running`.
@@ -16,6 +17,9 @@ setsid SONAGI serve --listen=127.0.0.1:PORT --grace=0s --seed-users=1 > out 2>&1
 echo $! > pid
 echo "restarted with $(cat setting)" | tee -a said
 "#;
+
+/// A `restore` that goes on once there is a file `go`.
+const HELD_RESTORE: &str = "touch restoring; while [ ! -e go ]; do sleep 0.01; done; sh restore.sh";
 
 /// A service that somebody runs with a pool of 5, and its folder; it ends with the test.
 struct RunningService {
@@ -54,10 +58,25 @@ impl RunningService {
     /// The service in the first second of a run of a minute.
     fn under_load() -> (RunningService, Running) {
         let service = RunningService::start();
-        service.write_script(60, &[]);
-        let mut running = Running::start(service.place.command(&["run", "pool.yml"]));
-        running.wait_for("0:01/");
+        let running = service.load(&[]);
         (service, running)
+    }
+
+    /// A run of a minute in its first second.
+    fn load(&self, rest: &[&str]) -> Running {
+        self.write_script(60, rest);
+        let mut running = Running::start(self.place.command(&["run", "pool.yml"]));
+        running.wait_for("0:01/");
+        running
+    }
+
+    /// A `restore` after which the service listens somewhere else.
+    fn losing_restore(&self) -> String {
+        format!("restore: sh restore.sh; sed -i s/127.0.0.1:{}/127.0.0.1:0/ restart.sh", self.port)
+    }
+
+    fn waits_in_its_restore(&self) {
+        wait_until("the restore", || self.place.path().join("restoring").exists());
     }
 
     fn said(&self) -> String {
@@ -133,6 +152,9 @@ fn a_service_that_is_not_as_the_run_wants_it_is_a_clear_error_and_is_restored() 
     let expected = "error: launch: the service restarted by `sh restart.sh` was not ready within 0.3 s: \
                     http://127.0.0.1:1/: Connection refused (os error 111)\n  | restarted with 2\nhint: ";
     assert!(told.starts_with(expected), "{told}");
+    let expected = "\nlaunch: the service was given its own settings back, and is not ready after 0.3 s: \
+                    http://127.0.0.1:1/: Connection refused (os error 111)\n  | ";
+    assert!(told.contains(expected), "{told}");
 
     let bad = "restore: sh restore.sh; echo but not all; exit 9";
     let told = error_with(&[bad, "read: { command: \"false\", equals: 2 }", "patience: 2s"]);
@@ -198,7 +220,11 @@ fn whoever_ends_the_keeper_in_good_order_has_the_service_restored() {
     signal_keeper(&running, Signal::TERM);
     service.is_itself_again();
     running.signal(Signal::INT);
-    assert_eq!(running.end().code, Some(130));
+    let answer = running.end();
+    assert_eq!(answer.code, Some(130));
+    let expected = "launch: the process that keeps the service was asked to end before the run was over, and gave the \
+                    service its own settings back";
+    assert!(answer.err.contains(expected), "{answer:?}");
 }
 
 #[test]
@@ -240,12 +266,17 @@ fn a_keeper_that_is_killed_cannot_restore_which_is_told() {
         "launch: the process that restores the service's settings was killed: nothing was restored\nhint: ";
     assert!(answer.err.contains(expected), "{answer:?}");
     assert!(service.has(2), "nobody did it");
+    service.write_script(1, &[]);
+    let answer = service.place.sonagi(&["run", "pool.yml", "--matrix", "pool=10"]);
+    assert_eq!(answer.code, Some(0), "the dead have no service: {answer:?}");
+    service.is_itself_again();
 }
 
 #[test]
 fn a_keeper_that_is_killed_before_the_run_is_an_error_that_says_so() {
     let service = RunningService::start();
-    service.write_script(1, &["ready: http://127.0.0.1:1/"]);
+    // Another port than that of the test above: runs of one service keep each other out.
+    service.write_script(1, &["ready: http://127.0.0.1:2/"]);
     let running = Running::start(service.place.command(&["run", "pool.yml", "--matrix", "pool=2"]));
     wait_until("the restart", || service.has(2));
     signal_keeper(&running, Signal::KILL);
@@ -265,6 +296,139 @@ fn a_keeper_that_is_asked_to_end_during_a_restart_ends_the_run() {
     let answer = running.end();
     assert_eq!(answer.code, Some(4), "{answer:?}");
     assert!(answer.err.contains("the process that keeps the service was asked to end"), "{answer:?}");
+    service.is_itself_again();
+}
+
+/// Waits for what would cut a restore off: one that was would be dead by then, and nothing else can be waited for.
+fn haste_has_arrived() {
+    std::thread::sleep(Duration::from_millis(300));
+}
+
+#[test]
+fn a_second_ctrl_c_does_not_cut_off_the_restore() {
+    let service = RunningService::start();
+    let mut running = service.load(&[&format!("restore: \"{HELD_RESTORE}\"")]);
+    running.signal(Signal::INT);
+    service.waits_in_its_restore();
+    running.signal(Signal::INT);
+    running.wait_for("stopping at once");
+    haste_has_arrived();
+    assert!(service.has(2), "it is still to be restored");
+    service.place.write("go", "");
+    let answer = running.end();
+    assert_eq!(answer.code, Some(130), "{answer:?}");
+    assert_eq!(service.said(), "apply 2\nrestarted with 2\nrestore\nrestarted with 5\n");
+    service.is_itself_again();
+}
+
+#[test]
+fn a_second_ctrl_c_ends_a_k6_test_at_once_whose_service_is_restored_all_the_same() {
+    let service = RunningService::start();
+    let launch = format!(
+        "apply: 'sh apply.sh 3', restart: 'sh restart.sh', ready: 'port {}', restore: '{HELD_RESTORE}'",
+        service.port
+    );
+    let script = k6_script(service.port, &launch).replace("iterations: 5", "vus: 1, duration: '60s'");
+    service.place.write("pool.js", &script);
+    let running = Running::start(service.place.command(&["run", "pool.js"]));
+    wait_until("the restart", || service.has(3));
+    running.signal(Signal::INT);
+    service.waits_in_its_restore();
+    running.signal(Signal::INT);
+    let answer = running.end();
+    assert_eq!(answer.code, Some(105), "{answer:?}");
+    haste_has_arrived();
+    assert!(service.has(3), "it is still to be restored");
+    service.place.write("go", "");
+    service.is_itself_again();
+}
+
+#[test]
+fn a_restored_service_that_does_not_get_ready_again_is_an_error() {
+    let service = RunningService::start();
+    service.write_script(1, &[&service.losing_restore(), "patience: 8s"]);
+    let answer = service.place.sonagi(&["run", "pool.yml", "--matrix", "pool=2"]);
+    assert_eq!(answer.code, Some(4), "{answer:?}");
+    let expected = format!(
+        "error: launch: the service was given its own settings back, and is not ready after 8 s: 127.0.0.1:{}: \
+         Connection refused (os error 111)\n  | ",
+        service.port
+    );
+    assert!(answer.err.contains(&expected), "{answer:?}");
+    assert!(answer.err.contains("\n  | restarted with 5\nhint: see to it by hand"), "{answer:?}");
+}
+
+#[test]
+fn a_second_ctrl_c_leaves_out_the_wait_for_the_restored_service() {
+    let service = RunningService::start();
+    let running = service.load(&[&service.losing_restore(), "patience: 60s"]);
+    running.signal(Signal::INT);
+    wait_until("the restore", || service.said().ends_with("restarted with 5\n"));
+    running.signal(Signal::INT);
+    let answer = running.end();
+    assert_eq!(answer.code, Some(130), "{answer:?}");
+    assert!(!answer.err.contains("is not ready"), "{answer:?}");
+}
+
+#[test]
+fn a_run_of_a_service_that_another_run_has_is_refused_and_changes_nothing() {
+    let (service, running) = RunningService::under_load();
+    let said = service.said();
+    // By another name it is the same service.
+    let ready = format!("ready: http://localhost:{}/healthz", service.port);
+    service.write_script(1, &[&ready, "before: touch begun", "after: touch begun"]);
+    let answer = service.place.sonagi(&["run", "pool.yml", "--matrix", "pool=10"]);
+    assert_eq!(answer.code, Some(4), "{answer:?}");
+    let expected = format!(
+        "error: launch: the service at localhost:{} was not restarted: one run at a time may have it, and the run of \
+         process {} has it\nhint: wait for its end, or end it with Ctrl-C",
+        service.port,
+        running.id()
+    );
+    assert!(answer.err.starts_with(&expected), "{answer:?}");
+    assert_eq!(service.said(), said, "nothing was changed");
+    assert!(service.has(2) && !service.place.path().join("begun").exists());
+    running.signal(Signal::INT);
+    assert_eq!(running.end().code, Some(130));
+    service.is_itself_again();
+    let answer = service.place.sonagi(&["run", "pool.yml", "--matrix", "pool=10"]);
+    assert_eq!(answer.code, Some(0), "it is to be had again: {answer:?}");
+}
+
+#[test]
+fn between_the_runs_of_a_matrix_nobody_else_has_the_service() {
+    let service = RunningService::start();
+    service.write_script(1, &[&format!("restore: \"{HELD_RESTORE}\"")]);
+    let first = Running::start(service.place.command(&["run", "pool.yml"]));
+    service.waits_in_its_restore();
+    let answer = service.place.sonagi(&["run", "pool.yml", "--matrix", "pool=10"]);
+    assert_eq!(answer.code, Some(4), "{answer:?}");
+    assert!(answer.err.contains("one run at a time may have it"), "{answer:?}");
+    service.place.write("go", "");
+    assert_eq!(first.end().code, Some(0));
+    service.is_itself_again();
+}
+
+#[test]
+fn a_run_waits_for_another_one_that_only_restores_the_service() {
+    let service = RunningService::start();
+    let held = format!("restore: \"{HELD_RESTORE}\"");
+    let first = service.load(&[&held]);
+    first.signal(Signal::KILL);
+    service.waits_in_its_restore();
+    assert_eq!(first.end().code, None);
+    service.write_script(1, &[&held]);
+    let mut second = Running::start(service.place.command(&["run", "pool.yml", "--matrix", "pool=10"]));
+    second.wait_for(&format!(
+        ") gives the service at 127.0.0.1:{} its own settings back; waiting for that, ",
+        service.port
+    ));
+    assert!(service.has(2), "it is not restored yet");
+    service.place.write("go", "");
+    let answer = second.end();
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+    let turn = |pool| format!("apply {pool}\nrestarted with {pool}\nrestore\nrestarted with 5\n");
+    assert_eq!(service.said(), turn(2) + &turn(10));
     service.is_itself_again();
 }
 
