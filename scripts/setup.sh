@@ -27,8 +27,10 @@ apt_update() {
     with_patience apt-get -qq update && apt_updated=yes
 }
 
+can_install() { has apt-get && [ "$(id -u)" = 0 ]; }
+
 apt_install() {
-    has apt-get && [ "$(id -u)" = 0 ] || fail "$* must be installed, and only root on Debian can do it here" "apt-get install $*"
+    can_install || fail "$* must be installed, and only root on Debian can do it here" "apt-get install $*"
     say "installing $*"
     export DEBIAN_FRONTEND=noninteractive
     apt_update
@@ -39,7 +41,7 @@ apt_install() {
 apt_install_idle() {
     local policy=/usr/sbin/policy-rc.d made='' status=0
     # Here, as what is remembered in the subshell below is forgotten with it.
-    ! has apt-get || [ "$(id -u)" != 0 ] || apt_update
+    ! can_install || apt_update
     if [ ! -e "$policy" ] && [ -w "${policy%/*}" ]; then
         printf '#!/bin/sh\nexit 101\n' >"$policy"
         chmod +x "$policy"

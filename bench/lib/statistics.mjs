@@ -1,4 +1,4 @@
-// Medians and ranges: all the statistics there are. Five runs carry no distribution, so none is pretended.
+// Medians and ranges. Five runs carry no distribution, so none is pretended; pairs by the dozen do (pairs.mjs).
 
 /** The middle value; of an even number the mean of the two in the middle; undefined of none. */
 export function median(values) {

@@ -1,14 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { estimate, ratio } from '../lib/pairs.mjs';
+import { normal, random } from '../lib/random.mjs';
 
-/** Numbers in [0, 1) that are the same each time (a linear congruential generator with the constants of Numerical Recipes). */
-function uniform(seed) {
-  let state = seed;
-  return () => (state = (1664525 * state + 1013904223) % 2 ** 32) / 2 ** 32;
-}
-
-const normal = (random) => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 const pairOf = (with_) => [{ rate: 1 }, { rate: with_ }];
 /** The figures of an estimate: its middle, and the ends of its interval. */
 const figures = (text) => text.match(/^([\d.]+) \(95 %: ([\d.]+)–([\d.]+)\)$/).slice(1).map(Number);
@@ -18,11 +12,11 @@ test('the median ratio stands with its range', () => {
 });
 
 test('the interval of an estimate holds the truth as often as it says', () => {
-  const random = uniform(20261127);
+  const next = random(20261127);
   const rounds = 1000;
   let held = 0;
   for (let round = 0; round < rounds; round += 1) {
-    const all = Array.from({ length: 40 }, () => pairOf(0.98 * Math.exp(0.08 * normal(random))));
+    const all = Array.from({ length: 40 }, () => pairOf(0.98 * Math.exp(0.08 * normal(next))));
     const [, low, high] = figures(estimate(all, 'rate'));
     held += low <= 0.98 && 0.98 <= high ? 1 : 0;
   }

@@ -9,7 +9,7 @@
 // millisecond, on either side alike.
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
-import { normal, random } from './lib/random.mjs';
+import { normal, random } from '../../bench/lib/random.mjs';
 
 const MEDIAN_MS = 20;
 const SIGMA = 0.5;

@@ -25,14 +25,21 @@ pub(crate) fn take() -> Fingerprint {
 
 /// Ticks of all cores since the machine booted.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Ticks {
+pub(crate) struct Ticks {
     all: u64,
     idle: u64,
     stolen: u64,
 }
 
+impl Ticks {
+    /// Those in which a core was used, or stolen; waiting for a disk is idle.
+    pub(crate) fn busy(self) -> u64 {
+        self.all - self.idle
+    }
+}
+
 /// The first line of /proc/stat: `cpu user nice system idle iowait irq softirq steal guest guest_nice`.
-fn ticks(stat: &str) -> Option<Ticks> {
+pub(crate) fn ticks(stat: &str) -> Option<Ticks> {
     let line = stat.lines().next()?.strip_prefix("cpu ")?;
     let ticks: Vec<u64> = line.split_whitespace().map_while(|ticks| ticks.parse().ok()).collect();
     // Time of guests is part of user and nice already.

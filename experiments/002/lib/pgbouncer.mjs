@@ -1,6 +1,7 @@
-import { chownSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort, isOpen } from '../../../interop/support/ports.mjs';
+import { installed } from '../../bottlenecks/lib/installed.mjs';
 import { NOBODY, ready } from '../../bottlenecks/lib/started.mjs';
 
 /**
@@ -32,15 +33,7 @@ max_client_conn = 200
   );
   // As root it refuses to run, and it makes its socket in this folder.
   if (process.getuid() === 0) for (const path of [folder, users, settings]) chownSync(path, NOBODY, NOBODY);
-  const server = started.spawn([program(), settings], { unprivileged: true });
+  const server = started.spawn([installed('pgbouncer', ['/usr/sbin']), settings], { unprivileged: true });
   await ready('PgBouncer', server, () => isOpen(port));
   return `postgres://${username}:${password}@127.0.0.1:${port}${pathname}`;
-}
-
-/** Debian keeps it where only root's PATH leads. */
-function program() {
-  const folders = [...(process.env.PATH ?? '').split(':'), '/usr/sbin'];
-  const found = folders.map((folder) => join(folder, 'pgbouncer')).find(existsSync);
-  if (!found) throw new Error('pgbouncer was not found\nhint: apt-get install pgbouncer');
-  return found;
 }

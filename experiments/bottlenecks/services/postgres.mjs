@@ -4,6 +4,7 @@ import { chownSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import pg from 'pg';
 import { freePort, isOpen } from '../../../interop/support/ports.mjs';
+import { installed } from '../lib/installed.mjs';
 import { NOBODY, Started, ready } from '../lib/started.mjs';
 
 const PASSWORD = 'planted-1';
@@ -79,8 +80,5 @@ function own(path) {
 function program(name) {
   const debian = '/usr/lib/postgresql';
   const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => b - a) : [];
-  const folders = [...(process.env.PATH ?? '').split(':'), ...versions.map((version) => join(debian, version, 'bin'))];
-  const found = folders.map((folder) => join(folder, name)).find(existsSync);
-  if (!found) throw new Error(`${name} was not found\nhint: scripts/setup.sh installs it`);
-  return found;
+  return installed(name, versions.map((version) => join(debian, version, 'bin')));
 }

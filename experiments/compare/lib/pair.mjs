@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { SONAGI, finish } from '../../../interop/support/process.mjs';
 import { Started } from '../../bottlenecks/lib/started.mjs';
 import { median } from '../../../bench/lib/statistics.mjs';
-import { random, seedOf } from './random.mjs';
+import { random, seedOf } from '../../../bench/lib/random.mjs';
 
 /** A run that takes longer than this hangs (ms). */
 const OVERDUE_MS = 30_000;

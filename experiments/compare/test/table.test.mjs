@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { merged } from '../../../bench/lib/markdown.mjs';
 import { KINDS } from '../lib/kinds.mjs';
-import { normal, random, seedOf } from '../lib/random.mjs';
+import { normal, random, seedOf } from '../../../bench/lib/random.mjs';
 import { TABLE, judged, page, rowsOf, told } from '../lib/table.mjs';
 
 const pair = (verdict, more = {}) => ({

@@ -5,6 +5,7 @@
 //! that take more descriptors than there are, however, are not tried: their trials could say nothing.
 
 use super::trials::Demand;
+use crate::fingerprint::ticks;
 use crate::limits;
 use rustix::time::{ClockId, clock_gettime};
 use sonagi_measure::histogram::Histogram;
@@ -207,21 +208,10 @@ fn ports(range: &str) -> Option<u64> {
     (low <= high).then(|| high - low + 1)
 }
 
-/// Seconds that all cores together were busy since the machine began.
+/// Seconds that all cores together were busy since the machine booted.
 fn busy_s() -> Option<f64> {
-    let ticks = busy_ticks(&read("/proc/stat")?)?;
+    let ticks = ticks(&read("/proc/stat")?)?.busy();
     Some(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
-}
-
-/// The same in the kernel's ticks, from `/proc/stat`: steal counts, waiting for a disk does not.
-fn busy_ticks(stat: &str) -> Option<u64> {
-    const IDLE: usize = 3;
-    const WAITS_FOR_DISK: usize = 4;
-    // Guests, which follow the first eight, are counted among users.
-    let ticks = stat.lines().find_map(|line| line.strip_prefix("cpu "))?.split_whitespace().take(8);
-    let ticks: Option<Vec<u64>> = ticks.map(|ticks| ticks.parse().ok()).collect();
-    let busy = ticks?.into_iter().enumerate().filter(|(at, _)| !matches!(*at, IDLE | WAITS_FOR_DISK));
-    Some(busy.map(|(_, ticks)| ticks).sum())
 }
 
 /// CPU time of this process.
@@ -247,6 +237,7 @@ fn timers() -> Histogram {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fingerprint::Ticks;
 
     const GOAL: (u64, u64) = (10, 10_000);
     /// A quiet machine of two cores on which 1,000 connections find descriptors.
@@ -340,6 +331,7 @@ mod tests {
     fn the_kernels_files_are_read() {
         assert_eq!((ports("32768\t60999\n"), ports("9 8"), ports("")), (Some(28_232), None, None));
         let stat = "cpu  10 20 30 4000 500 6 7 8 100 200\ncpu0 1 1 1 1 1 1 1 1 1 1\nintr 1\n";
-        assert_eq!((busy_ticks(stat), busy_ticks("intr 1\n")), (Some(81), None));
+        let busy = |stat| ticks(stat).map(Ticks::busy);
+        assert_eq!((busy(stat), busy("intr 1\n")), (Some(81), None));
     }
 }
