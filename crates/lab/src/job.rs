@@ -153,6 +153,8 @@ pub(crate) enum Event {
     },
     /// A service that runs already may have other settings than its own from now on.
     Changing,
+    /// A signal asks the keeper itself to end.
+    Signalled,
     /// It takes longer, for this reason.
     Waiting(String),
     /// So many of its processes were killed so far for the memory limit of a group that systemd has made.

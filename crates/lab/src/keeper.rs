@@ -76,8 +76,8 @@ pub fn keep(input: impl Read + Send + 'static, output: impl Write + Send + 'stat
         voice.fail(format!("this system lets no process look after orphans: {error}"), None, "");
         return 1;
     }
-    let of_signals = words.clone();
-    std::thread::spawn(move || hear_signals(&of_signals));
+    let (of_signals, told) = (words.clone(), voice.clone());
+    std::thread::spawn(move || hear_signals(&of_signals, &told));
     std::thread::spawn(move || listen(input, &words));
     let log = Arc::new(Mutex::new(Log::new()));
     let mut keeper = Keeper {
@@ -100,7 +100,7 @@ pub fn keep(input: impl Read + Send + 'static, output: impl Write + Send + 'stat
 
 /// Passes on that somebody wants the keeper itself to end: what it keeps ends with it in good order. What cannot be
 /// listened to ends it as before.
-fn hear_signals(words: &Sender<Word>) {
+fn hear_signals(words: &Sender<Word>, voice: &Voice) {
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
     let heard: io::Result<()> = runtime.block_on(async {
         let (mut term, mut int, mut hang_up) = (
@@ -116,6 +116,8 @@ fn hear_signals(words: &Sender<Word>) {
         Ok(())
     });
     if heard.is_ok() {
+        // Before anything is done about it: a run that ends meanwhile is to know.
+        voice.tell(&Event::Signalled);
         let _ = words.send(Word::Gone);
     }
 }

@@ -49,6 +49,8 @@ pub struct Kept {
     agrees: bool,
     ended: Option<Ended>,
     is_over: bool,
+    /// Whether a signal has asked the keeper itself to end.
+    is_signalled: bool,
     /// Whether the keeper is to restore a service that runs already, which may have other settings by now.
     restores: bool,
     /// Whether the keeper was killed, so that nothing is restored any more, and that was not told yet.
@@ -123,6 +125,7 @@ impl Kept {
             agrees: false,
             ended: None,
             is_over: false,
+            is_signalled: false,
             restores: false,
             is_lost: false,
             troubles: Vec::new(),
@@ -188,6 +191,7 @@ impl Kept {
             Ok(Event::Waiting(why)) => self.say_at_once(Remark::Waiting(why)),
             Ok(Event::MemoryKills(kills)) => self.memory_kills = kills,
             Ok(Event::Trouble(trouble)) => self.troubles.push(trouble),
+            Ok(Event::Signalled) => self.is_signalled = true,
             Ok(Event::Over) => self.is_over = true,
             Ok(Event::Line(..)) | Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
@@ -235,9 +239,9 @@ impl Kept {
         })
     }
 
-    /// Whether the keeper is through although we did not ask it to end: somebody else did.
+    /// Whether somebody else asked the keeper to end before we did, which it does or has done.
     pub(crate) fn was_asked_to_end(&self) -> bool {
-        self.input.is_some() && self.is_over && !self.is_lost
+        self.input.is_some() && self.is_signalled && !self.is_lost
     }
 
     /// The service's first process, once it was started; None of one that runs already.
@@ -284,9 +288,7 @@ impl Kept {
         }
         // What was told meanwhile.
         let _ = self.ended();
-        if self.restores && self.agrees && self.was_asked_to_end() {
-            self.troubles.push(RESTORED_EARLY.to_owned());
-        }
+        let is_early = self.restores && self.agrees && self.was_asked_to_end();
         self.ask(&Request::End);
         let (began, mut was_hurried) = (Instant::now(), false);
         while !self.is_over && began.elapsed() < self.end_limit {
@@ -299,6 +301,8 @@ impl Kept {
         self.leave();
         if self.restores && std::mem::take(&mut self.is_lost) {
             self.troubles.push(NOT_RESTORED.to_owned());
+        } else if is_early {
+            self.troubles.push(RESTORED_EARLY.to_owned());
         }
         self.ended.clone()
     }

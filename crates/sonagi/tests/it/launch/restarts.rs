@@ -216,12 +216,16 @@ fn a_search_over_what_the_restart_follows_restarts_it_for_each_trial_or_is_refus
 
 #[test]
 fn whoever_ends_the_keeper_in_good_order_has_the_service_restored() {
-    let (service, running) = RunningService::under_load();
+    let service = RunningService::start();
+    let running = service.load(&[&format!("restore: \"{HELD_RESTORE}\"")]);
     signal_keeper(&running, Signal::TERM);
-    service.is_itself_again();
+    service.waits_in_its_restore();
+    // The run is told even if it ends before the keeper does.
     running.signal(Signal::INT);
+    service.place.write("go", "");
     let answer = running.end();
     assert_eq!(answer.code, Some(130));
+    service.is_itself_again();
     let expected = "launch: the process that keeps the service was asked to end before the run was over, and gave the \
                     service its own settings back";
     assert!(answer.err.contains(expected), "{answer:?}");
