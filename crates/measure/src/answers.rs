@@ -9,34 +9,42 @@ use crate::histogram::Histogram;
 use crate::outcome::Outcome;
 use std::collections::BTreeMap;
 
-/// The class of answers whose times are kept apart.
+/// Answers whose times are kept apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
-pub(crate) enum Class {
+pub(crate) enum Apart {
     Redirected,
     Refused,
     Broken,
     /// Failures that have a time, and statuses HTTP does not know.
     Other,
+    /// Operations that were redirected: all of each, from the plan to the last answer.
+    Whole,
+    /// The same: each answer on it, hops and the last one.
+    Each,
 }
 
-impl Class {
+impl Apart {
     /// All of them with what they are called in names.
-    pub(crate) const NAMED: [(Class, &'static str); 4] = [
-        (Class::Redirected, "3xx"),
-        (Class::Refused, "4xx"),
-        (Class::Broken, "5xx"),
-        (Class::Other, "other"),
+    pub(crate) const NAMED: [(Apart, &'static str); 6] = [
+        (Apart::Redirected, "3xx"),
+        (Apart::Refused, "4xx"),
+        (Apart::Broken, "5xx"),
+        (Apart::Other, "other"),
+        (Apart::Whole, "redirected"),
+        (Apart::Each, "answer"),
     ];
+    /// So many of them are classes of answers: each answer is in one of them at most.
+    const CLASSES: usize = 4;
 
     /// None: it is not kept apart.
-    fn of(outcome: Outcome) -> Option<Class> {
+    fn of(outcome: Outcome) -> Option<Apart> {
         match outcome {
             Outcome::Ok | Outcome::Status(200..300) => None,
-            Outcome::Status(300..400) => Some(Class::Redirected),
-            Outcome::Status(400..500) => Some(Class::Refused),
-            Outcome::Status(500..600) => Some(Class::Broken),
-            Outcome::Status(_) | Outcome::Failed(_) => Some(Class::Other),
+            Outcome::Status(300..400) => Some(Apart::Redirected),
+            Outcome::Status(400..500) => Some(Apart::Refused),
+            Outcome::Status(500..600) => Some(Apart::Broken),
+            Outcome::Status(_) | Outcome::Failed(_) => Some(Apart::Other),
         }
     }
 }
@@ -46,23 +54,7 @@ impl Class {
 pub struct Answers {
     /// How often each status, in ascending order.
     codes: Vec<(u16, u64)>,
-    apart: [Option<Box<Histogram>>; 4],
-    ways: [Option<Box<Histogram>>; 2],
-}
-
-/// Times of operations that were redirected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(usize)]
-pub(crate) enum Way {
-    /// All of it, from the plan to the last answer.
-    Whole,
-    /// Each answer on it: hops, and the last one.
-    Each,
-}
-
-impl Way {
-    /// Both with what they are called in names.
-    pub(crate) const NAMED: [(Way, &'static str); 2] = [(Way::Whole, "redirected"), (Way::Each, "answer")];
+    apart: [Option<Box<Histogram>>; Apart::NAMED.len()],
 }
 
 impl Answers {
@@ -71,24 +63,24 @@ impl Answers {
         if let Outcome::Status(code) = outcome {
             self.count(code, 1);
         }
-        if let Some(class) = Class::of(outcome) {
+        if let Some(class) = Apart::of(outcome) {
             self.apart_mut(class).record_ns(response_ns);
         }
     }
 
     /// A response that led elsewhere came so long after it was asked for. The statuses are those of last answers.
     pub(crate) fn hop(&mut self, code: u16, ns: i64) {
-        self.way_mut(Way::Each).record_ns(ns);
-        if let Some(class) = Class::of(Outcome::Status(code)) {
+        self.apart_mut(Apart::Each).record_ns(ns);
+        if let Some(class) = Apart::of(Outcome::Status(code)) {
             self.apart_mut(class).record_ns(ns);
         }
     }
 
     /// The operation recorded last had hops: of its time only so much is its last answer's.
     pub(crate) fn redirected(&mut self, outcome: Outcome, whole_ns: i64, last_ns: i64) {
-        self.way_mut(Way::Whole).record_ns(whole_ns);
-        self.way_mut(Way::Each).record_ns(last_ns);
-        if let Some(class) = Class::of(outcome) {
+        self.apart_mut(Apart::Whole).record_ns(whole_ns);
+        self.apart_mut(Apart::Each).record_ns(last_ns);
+        if let Some(class) = Apart::of(outcome) {
             let mut whole = Histogram::new();
             whole.record_ns(whole_ns);
             let apart = self.apart_mut(class);
@@ -108,8 +100,7 @@ impl Answers {
         for &(code, n) in &other.codes {
             self.count(code, n);
         }
-        let theirs = other.apart.iter().chain(&other.ways);
-        for (mine, theirs) in self.apart.iter_mut().chain(&mut self.ways).zip(theirs) {
+        for (mine, theirs) in self.apart.iter_mut().zip(&other.apart) {
             if let Some(theirs) = theirs {
                 mine.get_or_insert_default().merge(theirs);
             }
@@ -121,41 +112,38 @@ impl Answers {
         self.codes.iter().copied().collect()
     }
 
-    pub(crate) fn apart(&self, class: Class) -> Option<&Histogram> {
-        self.apart[class as usize].as_deref()
+    pub(crate) fn apart(&self, part: Apart) -> Option<&Histogram> {
+        self.apart[part as usize].as_deref()
     }
 
-    pub(crate) fn apart_mut(&mut self, class: Class) -> &mut Histogram {
-        self.apart[class as usize].get_or_insert_default()
+    pub(crate) fn apart_mut(&mut self, part: Apart) -> &mut Histogram {
+        self.apart[part as usize].get_or_insert_default()
     }
 
-    pub(crate) fn way(&self, way: Way) -> Option<&Histogram> {
-        self.ways[way as usize].as_deref()
-    }
-
-    pub(crate) fn way_mut(&mut self, way: Way) -> &mut Histogram {
-        self.ways[way as usize].get_or_insert_default()
+    /// All times that are kept apart, with what they are called in names.
+    pub(crate) fn each_apart(&self) -> impl Iterator<Item = (&'static str, &Option<Box<Histogram>>)> {
+        Apart::NAMED.into_iter().map(|(_, name)| name).zip(&self.apart)
     }
 
     /// Times of all answers, of which an operation that was redirected had several. `all` are the operations'.
     pub(crate) fn each(&self, all: &Histogram) -> Histogram {
         let mut each = all.clone();
-        self.way(Way::Whole).into_iter().for_each(|whole| each.subtract(whole));
-        self.way(Way::Each).into_iter().for_each(|answers| each.merge(answers));
+        self.apart(Apart::Whole).into_iter().for_each(|whole| each.subtract(whole));
+        self.apart(Apart::Each).into_iter().for_each(|answers| each.merge(answers));
         each
     }
 
     /// Times of the answers that were 2xx: what is left of all.
     pub(crate) fn succeeded(&self, all: &Histogram) -> Histogram {
         let mut left = self.each(all);
-        self.apart.iter().flatten().for_each(|others| left.subtract(others));
+        self.apart[..Apart::CLASSES].iter().flatten().for_each(|others| left.subtract(others));
         left
     }
 
     /// Times of what was answered: what only has a time because it was waited for is left out.
     pub(crate) fn answered(&self, all: &Histogram) -> Histogram {
         let mut left = self.each(all);
-        self.apart(Class::Other).into_iter().for_each(|others| left.subtract(others));
+        self.apart(Apart::Other).into_iter().for_each(|others| left.subtract(others));
         left
     }
 }
@@ -188,7 +176,7 @@ mod tests {
         assert_eq!((times.count, times.min), (2, 1.0));
         assert!((times.mean - 2.0).abs() < 0.01 && (times.max - 3.0).abs() < 0.01, "{times:?}");
         assert_eq!(answers.codes(), BTreeMap::from([(200, 1), (201, 1), (304, 1), (404, 1), (503, 1)]));
-        assert_eq!(answers.apart(Class::Refused).unwrap().count(), 1);
+        assert_eq!(answers.apart(Apart::Refused).unwrap().count(), 1);
         assert_eq!(answers.answered(&all).count(), 5);
     }
 
@@ -216,8 +204,8 @@ mod tests {
         };
         assert_eq!(told(&answers.each(&all)), (7, 1.0, 30.0, 73.0));
         assert_eq!(told(&answers.succeeded(&all)), (3, 1.0, 5.0, 7.0));
-        assert_eq!(told(answers.apart(Class::Refused).unwrap()), (1, 6.0, 6.0, 6.0));
-        assert_eq!(told(answers.apart(Class::Redirected).unwrap()), (3, 10.0, 30.0, 60.0));
+        assert_eq!(told(answers.apart(Apart::Refused).unwrap()), (1, 6.0, 6.0, 6.0));
+        assert_eq!(told(answers.apart(Apart::Redirected).unwrap()), (3, 10.0, 30.0, 60.0));
         assert_eq!(answers.codes(), BTreeMap::from([(200, 3), (404, 1)]));
     }
 }

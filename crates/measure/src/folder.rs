@@ -51,7 +51,8 @@ pub const DRAINING: &str = "draining";
 pub struct Writer {
     path: PathBuf,
     header: Header,
-    tags: hlog::Tags,
+    /// As the log of latencies names them.
+    operations: Vec<String>,
     latency: Lines,
     series: Lines,
     encoder: series::Encoder,
@@ -82,9 +83,10 @@ impl Writer {
         series.push(b"{\"version\":2}\n");
         series.flush()?;
         events.flush()?;
-        let tags = hlog::Tags::new(&header);
+        let operations = hlog::operations(&header);
         let encoder = series::Encoder::new(header.submetrics.clone());
-        Ok(Writer { path: path.to_owned(), header, tags, latency, series, encoder, events, told: Vec::new() })
+        let (path, told) = (path.to_owned(), Vec::new());
+        Ok(Writer { path, header, operations, latency, series, encoder, events, told })
     }
 
     /// Writes one second.
@@ -96,7 +98,7 @@ impl Writer {
             self.tell(failure, snapshot.second);
         }
         self.tell_expectations(snapshot);
-        self.latency.push(&hlog::lines(snapshot, &self.tags));
+        self.latency.push(&hlog::lines(snapshot, &self.operations));
         self.series.push(&self.encoder.line(snapshot, &self.header));
         self.latency.flush()?;
         self.events.flush()?;

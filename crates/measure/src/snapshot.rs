@@ -109,6 +109,28 @@ impl Snapshot {
         Snapshot { second, operations, scenarios, ..Snapshot::default() }
     }
 
+    /// What latencies that are of no operation are called in names.
+    const LATENCIES: [&'static str; 5] = ["delivery", "replay", "session", "lag", "hiccup"];
+
+    fn latencies(&self) -> [&Histogram; 5] {
+        [&self.delivery, &self.replays, &self.sessions, &self.lag, &self.hiccups]
+    }
+
+    fn latencies_mut(&mut self) -> [&mut Histogram; 5] {
+        [&mut self.delivery, &mut self.replays, &mut self.sessions, &mut self.lag, &mut self.hiccups]
+    }
+
+    /// Every latency that is of no operation, with what it is called in names.
+    pub(crate) fn each_latency(&self) -> impl Iterator<Item = (&'static str, &Histogram)> {
+        Snapshot::LATENCIES.into_iter().zip(self.latencies())
+    }
+
+    /// The latency of this name; None: there is none such.
+    pub(crate) fn latency_mut(&mut self, name: &str) -> Option<&mut Histogram> {
+        let at = Snapshot::LATENCIES.iter().position(|known| *known == name)?;
+        self.latencies_mut().into_iter().nth(at)
+    }
+
     /// A level of all shards together.
     pub fn level(&self, of: fn(&Gauges) -> u64) -> u64 {
         self.shards.iter().map(of).sum()
@@ -125,11 +147,8 @@ impl Snapshot {
         later.failures.iter().for_each(|failure| merge_failure(&mut self.failures, failure));
         add_each(&mut self.scenarios, &later.scenarios);
         self.expectations.merge(&later.expectations);
-        self.sessions.merge(&later.sessions);
-        self.delivery.merge(&later.delivery);
-        self.replays.merge(&later.replays);
-        self.lag.merge(&later.lag);
-        self.hiccups.merge(&later.hiccups);
+        let latencies = self.latencies_mut().into_iter().zip(later.latencies());
+        latencies.for_each(|(mine, theirs)| mine.merge(theirs));
         (self.at, self.second, self.interval_ns) = (later.at, later.second, later.interval_ns);
         (self.ledger, self.process) = (later.ledger, later.process);
         self.rooms.clone_from(&later.rooms);

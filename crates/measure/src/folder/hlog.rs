@@ -9,7 +9,6 @@
 
 use super::lines::WholeLines;
 use super::version1;
-use crate::answers::{Class, Way};
 use crate::histogram::Histogram;
 use crate::totals::{Header, Snapshot};
 
@@ -21,46 +20,9 @@ use hdrhistogram::serialization::{Deserializer, V2DeflateSerializer};
 use std::collections::HashMap;
 use std::time::{Duration, SystemTime};
 
-/// Where a tag's histogram belongs.
-#[derive(Clone, Copy)]
-enum Series {
-    Delivery,
-    Replay,
-    Session,
-    Lag,
-    Hiccup,
-    Response(usize),
-    Service(usize),
-    FirstByte(usize),
-    Apart(usize, Class),
-    Redirected(usize, Way),
-}
-
-/// The tags of a run, in the order they are written.
-pub(super) struct Tags(Vec<(String, Series)>);
-
-impl Tags {
-    pub(super) fn new(header: &Header) -> Tags {
-        let mut tags: Vec<(String, Series)> = vec![
-            ("delivery".to_owned(), Series::Delivery),
-            ("replay".to_owned(), Series::Replay),
-            ("session".to_owned(), Series::Session),
-            ("lag".to_owned(), Series::Lag),
-            ("hiccup".to_owned(), Series::Hiccup),
-        ];
-        for (id, operation) in header.operations.iter().enumerate() {
-            let name = tag_safe(&operation.name);
-            tags.push((format!("response.{name}"), Series::Response(id)));
-            tags.push((format!("service.{name}"), Series::Service(id)));
-            tags.push((format!("first_byte.{name}"), Series::FirstByte(id)));
-            let apart =
-                Class::NAMED.map(|(class, word)| (format!("{word}.{name}"), Series::Apart(id, class)));
-            tags.extend(apart);
-            let ways = Way::NAMED.map(|(way, word)| (format!("{word}.{name}"), Series::Redirected(id, way)));
-            tags.extend(ways);
-        }
-        Tags(tags)
-    }
+/// The operations of a run as tags name them, in their order.
+pub(super) fn operations(header: &Header) -> Vec<String> {
+    header.operations.iter().map(|operation| tag_safe(&operation.name)).collect()
 }
 
 pub(super) fn tag_safe(name: &str) -> String {
@@ -92,8 +54,8 @@ pub(super) fn preamble(started: &str) -> Vec<u8> {
     head
 }
 
-/// The lines of one second.
-pub(super) fn lines(snapshot: &Snapshot, tags: &Tags) -> Vec<u8> {
+/// The lines of one second; `operations` are the run's [`operations`].
+pub(super) fn lines(snapshot: &Snapshot, operations: &[String]) -> Vec<u8> {
     let mut lines = Vec::new();
     let mut serializer = V2DeflateSerializer::new();
     let start = Duration::from_secs(snapshot.second);
@@ -101,35 +63,24 @@ pub(super) fn lines(snapshot: &Snapshot, tags: &Tags) -> Vec<u8> {
     let Ok(mut log) = IntervalLogWriterBuilder::new().begin_log_with(&mut lines, &mut serializer) else {
         return Vec::new();
     };
-    for (tag, series) in &tags.0 {
-        if let Some(histogram) = histogram(snapshot, *series).filter(|histogram| !histogram.is_empty()) {
+    let mut write = |tag: &str, histogram: &Histogram| {
+        if !histogram.is_empty() {
             // Memory again; and every histogram of ours can be serialised.
             let _ = log.write_histogram(histogram.raw(), start, length, Tag::new(tag));
         }
+    };
+    snapshot.each_latency().for_each(|(tag, histogram)| write(tag, histogram));
+    for (operation, timings) in operations.iter().zip(&snapshot.operations) {
+        timings.each_latency().for_each(|(latency, times)| write(&format!("{latency}.{operation}"), times));
     }
     lines
-}
-
-fn histogram(snapshot: &Snapshot, series: Series) -> Option<&Histogram> {
-    let timings = |id: usize| snapshot.operations.get(id);
-    match series {
-        Series::Delivery => Some(&snapshot.delivery),
-        Series::Replay => Some(&snapshot.replays),
-        Series::Session => Some(&snapshot.sessions),
-        Series::Lag => Some(&snapshot.lag),
-        Series::Hiccup => Some(&snapshot.hiccups),
-        Series::Response(id) => timings(id)?.response.as_deref(),
-        Series::Service(id) => timings(id)?.service.as_deref(),
-        Series::FirstByte(id) => timings(id)?.first_byte.as_deref(),
-        Series::Apart(id, class) => timings(id)?.answers.apart(class),
-        Series::Redirected(id, way) => timings(id)?.answers.way(way),
-    }
 }
 
 /// Reads the log second by second. Torn lines, seconds that have no snapshot and series that are not ours are left out.
 pub(super) struct Decoder {
     lines: WholeLines,
-    series: HashMap<String, Series>,
+    /// The places of operations, by their names in tags.
+    operations: HashMap<String, usize>,
     deserializer: Deserializer,
     /// The first line of a later second.
     ahead: Option<Vec<u8>>,
@@ -137,8 +88,8 @@ pub(super) struct Decoder {
 
 impl Decoder {
     pub(super) fn new(header: &Header, lines: WholeLines) -> Decoder {
-        let series = Tags::new(header).0.into_iter().collect();
-        Decoder { lines, series, deserializer: Deserializer::new(), ahead: None }
+        let operations = operations(header).into_iter().zip(0..).collect();
+        Decoder { lines, operations, deserializer: Deserializer::new(), ahead: None }
     }
 
     /// Enters the histograms of this second; those of the seconds before it have been asked for.
@@ -154,8 +105,8 @@ impl Decoder {
             }
             let Some(tag) = interval.tag().filter(|_| second == snapshot.second) else { continue };
             let Some(histogram) = decode(&interval, &mut self.deserializer) else { continue };
-            match self.series.get(tag.as_str()) {
-                Some(&series) => slot(snapshot, series).merge(&histogram),
+            match latency(snapshot, tag.as_str(), &self.operations) {
+                Some(latency) => latency.merge(&histogram),
                 None => version1::enter_values(tag.as_str(), &histogram, snapshot),
             }
         }
@@ -167,17 +118,14 @@ fn decode(interval: &IntervalLogHistogram<'_>, deserializer: &mut Deserializer) 
     deserializer.deserialize(&mut bytes.as_slice()).ok().map(Histogram::from_raw)
 }
 
-fn slot(snapshot: &mut Snapshot, series: Series) -> &mut Histogram {
-    match series {
-        Series::Delivery => &mut snapshot.delivery,
-        Series::Replay => &mut snapshot.replays,
-        Series::Session => &mut snapshot.sessions,
-        Series::Lag => &mut snapshot.lag,
-        Series::Hiccup => &mut snapshot.hiccups,
-        Series::Response(id) => snapshot.operations[id].response.get_or_insert_default(),
-        Series::Service(id) => snapshot.operations[id].service.get_or_insert_default(),
-        Series::FirstByte(id) => snapshot.operations[id].first_byte.get_or_insert_default(),
-        Series::Apart(id, class) => snapshot.operations[id].answers.apart_mut(class),
-        Series::Redirected(id, way) => snapshot.operations[id].answers.way_mut(way),
+/// The latency that a tag is of; None: it is not ours.
+fn latency<'s>(
+    snapshot: &'s mut Snapshot,
+    tag: &str,
+    operations: &HashMap<String, usize>,
+) -> Option<&'s mut Histogram> {
+    match tag.split_once('.') {
+        None => snapshot.latency_mut(tag),
+        Some((latency, operation)) => snapshot.operations[*operations.get(operation)?].latency_mut(latency),
     }
 }

@@ -4,7 +4,7 @@
 //! a report of yesterday's run say what was printed yesterday.
 
 use super::Header;
-use crate::answers::Class;
+use crate::answers::Apart;
 use crate::at::At;
 use crate::health::{Arrivals, Watch, rounded};
 use crate::histogram::Histogram;
@@ -273,7 +273,8 @@ impl Tally {
 
     fn http_classes(&self) -> BTreeMap<String, Quantiles> {
         let Timings { response, answers, .. } = self.http();
-        let apart = Class::NAMED.into_iter().filter(|(class, _)| *class != Class::Other);
+        // What stands before the others is a class of statuses.
+        let apart = Apart::NAMED.into_iter().take_while(|(class, _)| *class != Apart::Other);
         let others = apart.filter_map(|(class, name)| Some((name, answers.apart(class)?.quantiles())));
         let succeeded = response.as_deref().map(|all| ("2xx", answers.succeeded(all).quantiles()));
         let there = succeeded.into_iter().chain(others).filter(|(_, values)| values.count > 0);
