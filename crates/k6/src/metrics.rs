@@ -2,14 +2,12 @@
 //!
 //! Samples, sums and thresholds are [`sonagi_measure::metrics`]'s.
 
-mod about;
 pub mod builtin;
 pub(crate) mod delivery;
 mod system;
 #[cfg(test)]
 mod tests;
 
-pub use about::about;
 pub use sonagi_measure::metrics::{
     AbortRule, Aggregate, Aggregation, Conflict, Crossed, Interval, JUDGED_EVERY, Kind, Limit, Metadata,
     Metric, MetricId, MetricStore, Misread, Registry, Sample, Sampler, Scope, Submetric, TagSet, Tags,
@@ -17,6 +15,7 @@ pub use sonagi_measure::metrics::{
 };
 pub use system::{SystemTag, SystemTags};
 
+use sonagi_measure::frame::About;
 use sonagi_measure::metrics::{Breakdown, SeriesTags};
 use std::sync::Arc;
 
@@ -60,6 +59,11 @@ pub fn registry() -> Registry {
     let registry = Registry::new(builtin::ALL);
     registry.submetric(builtin::EXPECTED_DURATION).expect("it is one of a built-in metric");
     registry
+}
+
+/// What a metric means, in a sentence of plain words for whoever reads a page; None: it is the script's own.
+pub fn about(metric: &str) -> Option<About> {
+    builtin::about(metric).or_else(|| delivery::about(metric))
 }
 
 /// Samples with the tags that a test wants; with `keep_samples`, every single one is kept until it is taken.

@@ -69,3 +69,10 @@ fn checks_are_told_apart_by_group_and_name_and_in_the_full_summary_by_scenario()
         [checks("is ::a s"), requests("::a s"), checks("is ::a t"), requests("::a t")]
     );
 }
+
+#[test]
+fn every_metric_of_k6_is_explained() {
+    for (name, ..) in builtin::ALL.iter().copied().chain(delivery::all()) {
+        assert!(about(name).is_some(), "{name}");
+    }
+}

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::delivery::{self, Manner};
 use crate::interpreter::go_error;
-use crate::metrics::delivery::METRICS;
+use crate::metrics;
 use crate::modules::binding::{Builtin, is_true};
 use crate::vu::{Phase, Vu};
 
@@ -15,7 +15,7 @@ pub(super) const MODULE: Builtin =
 
 fn build<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> rquickjs::Result<()> {
     let vu = Vu::of(ctx);
-    for (name, kind, unit) in METRICS {
+    for (name, kind, unit) in metrics::delivery::all() {
         let added = vu.shard.common.registry.add(name, kind, unit);
         added.map_err(|why| go_error(ctx, &why.to_string()))?;
     }

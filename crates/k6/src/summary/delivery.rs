@@ -46,7 +46,7 @@ pub(super) fn said(summary: &Summary) -> Delivered {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metrics::delivery::{ALWAYS, LATENCY, METRICS, RATIO};
+    use crate::metrics::delivery::{self, ALWAYS, LATENCY, RATIO};
     use crate::metrics::{Detail, MetricStore, SystemTags, builtin, registry, sampler};
     use crate::summary::Facts;
     use crate::summary::tests::facts;
@@ -57,7 +57,7 @@ mod tests {
     /// Ten seconds in which these counters and latencies were seen.
     fn summary(counters: &[(&str, f64)], latencies: &[f64], facts: Facts) -> Summary {
         let registry = Arc::new(registry());
-        for (name, kind, unit) in METRICS {
+        for (name, kind, unit) in delivery::all() {
             registry.add(name, kind, unit).unwrap();
         }
         let mut store = MetricStore::new(Arc::clone(&registry));

@@ -6,8 +6,7 @@
 
 use super::figures::{self, percent};
 use super::{Check, Measured, Part, Summary, TimeUnit, delivery};
-use crate::metrics::Kind;
-use crate::metrics::delivery::METRICS;
+use crate::metrics::{self, Kind, builtin};
 use sonagi_measure::verdict::{Delivered, all_arrived, nothing_owed};
 
 /// A section's title, and whose it is.
@@ -15,7 +14,7 @@ type Section = (&'static str, fn(&str) -> bool);
 
 /// Sections in k6's order; a metric is in the first that takes it, and the script's own come first of all.
 const SECTIONS: [Section; 7] = [
-    ("HTTP", |name| HTTP.contains(&name)),
+    ("HTTP", |name| http().any(|known| known == name)),
     ("EXECUTION", |name| EXECUTION.contains(&name) || name.starts_with("vus")),
     ("NETWORK", |name| matches!(name, "data_sent" | "data_received")),
     ("BROWSER", |name| name.starts_with("browser_") && !name.starts_with(WEB_VITAL)),
@@ -25,18 +24,7 @@ const SECTIONS: [Section; 7] = [
 ];
 const WEB_VITAL: &str = "browser_web_vital_";
 const EXECUTION: [&str; 3] = ["iterations", "iteration_duration", "dropped_iterations"];
-const HTTP: [&str; 9] = [
-    "http_req_duration",
-    "http_req_failed",
-    "http_reqs",
-    "http_req_blocked",
-    "http_req_connecting",
-    "http_req_tls_handshaking",
-    "http_req_sending",
-    "http_req_waiting",
-    "http_req_receiving",
-];
-/// The metrics of `HTTP` that are shown when not everything is.
+/// The first of [`http`] are shown when not everything is: the parts of a request's time come behind them.
 const COMPACT_HTTP: usize = 3;
 
 const BOLD: &str = "1";
@@ -141,7 +129,7 @@ impl Page {
             self.line(4, &format!("• {hint}"));
         }
         self.text.push('\n');
-        own.sort_by_key(|one| METRICS.iter().position(|(name, ..)| one.name.starts_with(name)));
+        own.sort_by_key(|one| metrics::delivery::all().position(|(name, ..)| one.name.starts_with(name)));
         let rows: Vec<(String, Figures)> =
             own.into_iter().map(|one| (shown_name(&one.name), self.figures(one))).collect();
         let widths = Widths::of(&rows);
@@ -259,7 +247,7 @@ impl Page {
 
     fn shows(&self, name: &str) -> bool {
         let left_out = name == "checks" || name == "group_duration" || delivery::is_own(name);
-        !left_out && (self.full || !HTTP[COMPACT_HTTP..].contains(&name))
+        !left_out && (self.full || !http().skip(COMPACT_HTTP).any(|known| known == name))
     }
 
     fn figures(&self, one: &Measured) -> Figures {
@@ -304,6 +292,11 @@ impl Page {
         }
         self.line(indent, &line);
     }
+}
+
+/// The metrics of HTTP.
+fn http() -> impl Iterator<Item = &'static str> {
+    builtin::ALL.iter().map(|(name, ..)| *name).filter(|name| name.starts_with("http_req"))
 }
 
 /// A metric as it is, a sub-metric below it.
