@@ -122,6 +122,9 @@ impl Tally {
         let named = thresholds::objective_ms(&header.thresholds, self.naming.subject);
         let objectives = [header.objective_ms, named];
         let objective = objectives.into_iter().flatten().reduce(f64::min);
+        let kinds = self.kinds();
+        let http = kinds.get(&OperationKind::Http).cloned().unwrap_or_default();
+        let responses = http.response.as_deref().cloned().unwrap_or_default();
         Summary {
             name: header.name.clone(),
             target: header.target.clone(),
@@ -135,11 +138,11 @@ impl Tally {
             delivery: header.tracked.then(|| self.delivery()),
             traffic: Traffic::of(&self.sum.counters),
             operations: self.operations(duration_s),
-            kinds: self.kinds(duration_s),
+            kinds: summarised(&kinds, duration_s),
             http_codes: self.sum.codes.clone(),
-            http_answers_ms: self.http_answers(),
-            http_classes: self.http_classes(),
-            statuses: self.statuses(),
+            http_answers_ms: http.answers.each(&responses).quantiles(),
+            http_classes: http_classes(&http),
+            statuses: self.statuses(&http),
             errors: self.errors(),
             thresholds: Vec::new(),
             generator: self.watch.judge(
@@ -153,7 +156,7 @@ impl Tally {
             metrics: self.metrics.summary(duration_s),
             watched: self.metrics.watched(duration_s),
             metrics_left_out: self.metrics.left_out() + self.metrics.untold(),
-            plugins: self.plugins(),
+            plugins: self.plugins(&http, &responses),
             expectations: self.sum.expectations.summary(),
             run_folder: self.run_folder.clone(),
             combination: Map::new(),
@@ -236,29 +239,17 @@ impl Tally {
             .collect()
     }
 
-    fn kinds(&self, duration_s: f64) -> Vec<OperationSummary> {
+    /// All operations of each kind together.
+    fn kinds(&self) -> BTreeMap<OperationKind, Timings> {
         let mut kinds: BTreeMap<OperationKind, Timings> = BTreeMap::new();
         for (operation, timings) in self.header.operations.iter().zip(&self.sum.operations) {
-            if timings.count() > 0 {
-                kinds.entry(operation.kind).or_default().merge(timings);
-            }
+            kinds.entry(operation.kind).or_default().merge(timings);
         }
-        kinds.iter().map(|(kind, timings)| summarise(kind.name(), *kind, timings, duration_s)).collect()
+        kinds
     }
 
-    /// All operations that are HTTP requests, together.
-    fn http(&self) -> Timings {
-        let mut all = Timings::default();
-        for (operation, timings) in self.header.operations.iter().zip(&self.sum.operations) {
-            if operation.kind == OperationKind::Http {
-                all.merge(timings);
-            }
-        }
-        all
-    }
-
-    fn statuses(&self) -> Statuses {
-        let answered = self.http().answers.codes();
+    fn statuses(&self, http: &Timings) -> Statuses {
+        let answered = http.answers.codes();
         let is_error = |code: &u16| (400..600).contains(code);
         let codes: BTreeMap<u16, u64> =
             answered.iter().filter(|(code, _)| is_error(code)).map(|(code, count)| (*code, *count)).collect();
@@ -271,28 +262,11 @@ impl Tally {
         }
     }
 
-    fn http_classes(&self) -> BTreeMap<String, Quantiles> {
-        let Timings { response, answers, .. } = self.http();
-        // What stands before the others is a class of statuses.
-        let apart = Apart::NAMED.into_iter().take_while(|(class, _)| *class != Apart::Other);
-        let others = apart.filter_map(|(class, name)| Some((name, answers.apart(class)?.quantiles())));
-        let succeeded = response.as_deref().map(|all| ("2xx", answers.succeeded(all).quantiles()));
-        let there = succeeded.into_iter().chain(others).filter(|(_, values)| values.count > 0);
-        there.map(|(name, values)| (name.to_owned(), values)).collect()
-    }
-
-    fn http_answers(&self) -> Quantiles {
-        let Timings { response, answers, .. } = self.http();
-        answers.each(&response.unwrap_or_default()).quantiles()
-    }
-
-    fn plugins(&self) -> Figures {
+    fn plugins(&self, http: &Timings, responses: &Histogram) -> Figures {
         let asked = &self.header.plugins;
-        let http = self.http();
-        let responses = http.response.unwrap_or_default();
         Figures {
-            apdex: asked.apdex_ms.map(|threshold| Apdex::of(threshold, &responses)),
-            total_ms: asked.extended.then(|| http.answers.answered(&responses).quantiles()),
+            apdex: asked.apdex_ms.map(|threshold| Apdex::of(threshold, responses)),
+            total_ms: asked.extended.then(|| http.answers.answered(responses).quantiles()),
             endpoint_prefix: asked.endpoint_prefix.clone(),
             endpoints: self.endpoints(),
             hidden: asked.hidden.clone(),
@@ -345,6 +319,22 @@ impl Tally {
         errors.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| key(a).cmp(&key(b))));
         errors
     }
+}
+
+fn http_classes(http: &Timings) -> BTreeMap<String, Quantiles> {
+    let Timings { response, answers, .. } = http;
+    // What stands before the others is a class of statuses.
+    let apart = Apart::NAMED.into_iter().take_while(|(class, _)| *class != Apart::Other);
+    let others = apart.filter_map(|(class, name)| Some((name, answers.apart(class)?.quantiles())));
+    let succeeded = response.as_deref().map(|all| ("2xx", answers.succeeded(all).quantiles()));
+    let there = succeeded.into_iter().chain(others).filter(|(_, values)| values.count > 0);
+    there.map(|(name, values)| (name.to_owned(), values)).collect()
+}
+
+/// Each kind of which an operation has ended.
+fn summarised(kinds: &BTreeMap<OperationKind, Timings>, duration_s: f64) -> Vec<OperationSummary> {
+    let ran = kinds.iter().filter(|(_, timings)| timings.count() > 0);
+    ran.map(|(kind, timings)| summarise(kind.name(), *kind, timings, duration_s)).collect()
 }
 
 fn summarise(name: &str, kind: OperationKind, timings: &Timings, duration_s: f64) -> OperationSummary {
