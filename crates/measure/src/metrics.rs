@@ -31,7 +31,7 @@ pub use series_name::{SeriesName, Unnamed};
 pub use store::{Crossed, Limit, MetricStore, Tagged, Target, Unfit};
 pub use summary::{Level, MetricSummary};
 pub use tags::{AutomaticTag, AutomaticTags, Metadata, TagSet, Tags};
-pub use threshold::{AbortRule, Aggregation, Expression, JUDGED_EVERY, Misread, Operator};
+pub use threshold::{AbortRule, Aggregation, Expression, JUDGED_EVERY, Misread};
 pub use trend::Trend;
 
 /// The way a metric combines its samples.

@@ -64,25 +64,35 @@ fn binary<N>(
         _ => {}
     }
     let right = right.evaluate(known)?;
-    let order = || left.compare(&right);
     Ok(match operator {
         Operator::Or | Operator::And => Value::Number(right.number()),
         Operator::In => boolean(left.is_among(&right)),
         Operator::NotIn => boolean(!left.is_among(&right)),
-        Operator::Equal => boolean(left.equals(&right)),
-        Operator::NotEqual => boolean(!left.equals(&right)),
         Operator::Matches => boolean(pattern(&right)?.is_match(&left.text())),
-        Operator::Less => boolean(order() == Some(Ordering::Less)),
-        Operator::Greater => boolean(order() == Some(Ordering::Greater)),
-        Operator::LessEqual => boolean(order().is_some_and(Ordering::is_le)),
-        Operator::GreaterEqual => boolean(order().is_some_and(Ordering::is_ge)),
         Operator::Add => left.plus(&right),
         Operator::Subtract => Value::Number(left.number() - right.number()),
         Operator::Multiply => Value::Number(left.number() * right.number()),
         Operator::Divide => Value::Number(left.number() / right.number()),
         Operator::Modulo => Value::Number(left.number() % right.number()),
         Operator::Power => Value::Number(power(left.number(), right.number())),
+        comparison => boolean(comparison.compares(&left, &right)),
     })
+}
+
+impl Operator {
+    /// Whether two values compare so; false of an operator that compares nothing.
+    pub(crate) fn compares(self, left: &Value, right: &Value) -> bool {
+        let order = || left.compare(right);
+        match self {
+            Operator::Equal => left.equals(right),
+            Operator::NotEqual => !left.equals(right),
+            Operator::Less => order() == Some(Ordering::Less),
+            Operator::Greater => order() == Some(Ordering::Greater),
+            Operator::LessEqual => order().is_some_and(Ordering::is_le),
+            Operator::GreaterEqual => order().is_some_and(Ordering::is_ge),
+            _ => false,
+        }
+    }
 }
 
 fn pattern(value: &Value) -> Result<Regex, PatternError> {

@@ -7,10 +7,11 @@ use std::time::Duration;
 use super::registry;
 use super::series_name::Unnamed;
 use super::{
-    AbortRule, Aggregate, Expression, Interval, Kind, Metric, MetricId, Misread, Observed, Operator, Part,
-    Registry, Scope, TagSet, Unit,
+    AbortRule, Aggregate, Expression, Interval, Kind, Metric, MetricId, Misread, Observed, Part, Registry,
+    Scope, TagSet, Unit,
 };
 use crate::at::At;
+use crate::expression::Operator;
 
 /// Everything observed since the start, on all threads. The collector's: it absorbs their [`Interval`]s.
 #[derive(Debug, Default)]

@@ -1,6 +1,7 @@
 //! A threshold: one value of a metric, compared with a number (`p(95) < 200`).
 
 use super::{Aggregate, Kind};
+use crate::expression::{self, Operator};
 use std::time::Duration;
 
 /// How often thresholds that may end a run are judged while it goes on.
@@ -35,18 +36,6 @@ pub enum Aggregation {
     Max,
     /// `p(N)`, of 0 to 100.
     Percentile(f64),
-}
-
-/// How it is compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum Operator {
-    Less,
-    LessEqual,
-    Greater,
-    GreaterEqual,
-    Equal,
-    NotEqual,
 }
 
 /// A threshold's expression.
@@ -185,14 +174,8 @@ impl Expression {
             return true;
         }
         let value = self.aggregation.of(aggregate, elapsed).unwrap_or(0.0);
-        match self.operator {
-            Operator::Less => value < self.number,
-            Operator::LessEqual => value <= self.number,
-            Operator::Greater => value > self.number,
-            Operator::GreaterEqual => value >= self.number,
-            Operator::Equal => value == self.number,
-            Operator::NotEqual => value != self.number,
-        }
+        let [value, limit] = [value, self.number].map(expression::Value::Number);
+        self.operator.compares(&value, &limit)
     }
 }
 

@@ -15,8 +15,8 @@ fn crossed(store: &mut MetricStore, finally: bool) -> String {
 
 #[test]
 fn an_expression_is_a_method_an_operator_and_a_number() {
+    use crate::expression::Operator::*;
     use Aggregation::*;
-    use Operator::*;
     for (source, aggregation, operator, number) in [
         ("count>5", Count, Greater, 5.0),
         ("rate<=0.01", Rate, LessEqual, 0.01),
