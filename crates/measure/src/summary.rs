@@ -273,7 +273,7 @@ pub struct ErrorSummary {
 }
 
 /// The generator's own health.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Generator {
     /// In one word.
     pub state: Health,
@@ -309,10 +309,11 @@ pub struct Generator {
 }
 
 /// Whether the generator kept up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Health {
     /// The generator kept up.
+    #[default]
     Ok,
     /// Read the findings before trusting small differences.
     Warn,

@@ -5,11 +5,12 @@
 
 use serde_json::{Value, to_value};
 use sonagi_measure::outcome::{Operation, OperationKind};
-use sonagi_measure::summary::{Delivery, Statuses, Traffic, Users};
+use sonagi_measure::summary::{Cause, Delivery, Generator, Quantiles, Statuses, Traffic, Users};
 use sonagi_measure::watched;
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use super::metrics::{COUNTS, RATES};
+use super::metrics::{COUNTS, RATES, TIMES, figures_of};
 
 /// A family of names: the words behind its first dot.
 struct Family {
@@ -52,17 +53,8 @@ impl Family {
 
 static FAMILIES: LazyLock<[Family; 11]> = LazyLock::new(|| {
     let vusers = ["created", "completed", "failed", "skipped", "created_by_name"];
-    let generator = [
-        "achieved_ratio",
-        "busiest_core",
-        "cpu_s",
-        "cpu_wait_s",
-        "cpu_pressure",
-        "resident_peak_mb",
-        "open_files_peak",
-        "open_files_limit",
-        "shards",
-    ];
+    // Of what may be there and is text, a text: it has no name then.
+    let generator = Generator { cause: Some(Cause::Bursts), ..Generator::default() };
     [
         Family::of_summary("delivery", to_value(Delivery::default())),
         Family::listed("vusers", &vusers, &["session_length"]),
@@ -71,7 +63,7 @@ static FAMILIES: LazyLock<[Family; 11]> = LazyLock::new(|| {
         Family::listed("socketio", &[], &["response_time"]),
         Family::of_summary("users", to_value(Users::default())),
         Family::of_summary("traffic", to_value(Traffic::default())),
-        Family::listed("generator", &generator, &["send_lag_ms", "hiccup_ms"]),
+        Family::of_summary("generator", to_value(generator)),
         Family::of_summary("statuses", to_value(Statuses::default())),
         Family::listed("duration_s", &[], &[]),
         Family::listed("metrics_left_out", &[], &[]),
@@ -100,8 +92,8 @@ const OPEN: [&str; 17] = [
 ];
 
 /// The figures of a distribution.
-const QUANTILES: [&str; 11] =
-    ["min", "max", "count", "mean", "p50", "median", "p75", "p90", "p95", "p99", "p999"];
+static QUANTILES: LazyLock<[&str; 11]> =
+    LazyLock::new(|| figures_of(&Quantiles::default()).map(|(figure, _)| figure));
 
 /// Times of answers by the first digit of their statuses.
 const CLASSES: [&str; 4] = ["2xx", "3xx", "4xx", "5xx"];
@@ -152,8 +144,14 @@ impl Measured<'_> {
                 self.nothing_measures(name, "a message with `{{ $stamp }}` is tracked".to_owned())
             }
             ("operations", "cut") => Ok(()),
-            ("operations", _) => self.operation(name, rest),
-            ("kinds", _) => self.kind(name, rest),
+            ("operations", _) => {
+                let names = self.operations.iter().map(|operation| operation.name.as_str());
+                self.member(name, rest, &names.collect::<Vec<_>>(), "operations")
+            }
+            ("kinds", _) => {
+                let kinds: BTreeSet<&str> = self.operations.iter().map(|one| one.kind.name()).collect();
+                self.member(name, rest, &Vec::from_iter(kinds), "kinds of operations")
+            }
             ("scenarios", scenario) => self.scenario(name, scenario),
             _ => match name.strip_prefix("vusers.created_by_name.") {
                 Some(scenario) => self.scenario(name, scenario),
@@ -162,30 +160,15 @@ impl Measured<'_> {
         }
     }
 
-    fn operation(&self, name: &str, rest: &str) -> Result<(), Unknown> {
-        let names = || self.operations.iter().map(|operation| operation.name.as_str());
-        if names().any(|known| is_figure_of(rest, known)) {
+    /// A figure of one of these operations or kinds. If it is none: which of them was meant, or which figure of one.
+    fn member(&self, name: &str, rest: &str, names: &[&str], what: &str) -> Result<(), Unknown> {
+        if names.iter().any(|known| is_figure_of(rest, known)) {
             return Ok(());
         }
-        self.no_member(name, rest, names().collect(), "operations")
-    }
-
-    fn kind(&self, name: &str, rest: &str) -> Result<(), Unknown> {
-        let mut kinds: Vec<&str> = self.operations.iter().map(|operation| operation.kind.name()).collect();
-        kinds.sort_unstable();
-        kinds.dedup();
-        if kinds.iter().any(|known| is_figure_of(rest, known)) {
-            return Ok(());
-        }
-        self.no_member(name, rest, kinds, "kinds of operations")
-    }
-
-    /// Says which operation or kind was meant, or which figure of one.
-    fn no_member(&self, name: &str, rest: &str, names: Vec<&str>, what: &str) -> Result<(), Unknown> {
-        let of = names.iter().filter(|known| {
-            rest.strip_prefix(**known).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        });
-        if of.max_by_key(|known| known.len()).is_some() {
+        let begins = |known: &&str| {
+            rest.strip_prefix(*known).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        if names.iter().any(begins) {
             let figures = format!("say which figure of it: {}", FIGURES_OF_OPERATION.join(", "));
             return self.nothing_measures(name, figures);
         }
@@ -221,15 +204,10 @@ impl Measured<'_> {
 
     /// Response times come from operations of one kind.
     fn times(&self, name: &str, family: &str, rest: &str) -> Result<(), Unknown> {
-        let kind = match family {
-            "http" => OperationKind::Http,
-            "socketio" => OperationKind::SocketioRequest,
-            "polls" => OperationKind::Poll,
-            "stomp" => OperationKind::StompRequest,
-            _ => return Ok(()),
-        };
+        let is_of = |(_, metric): &&(OperationKind, &str)| metric.split('.').next() == Some(family);
+        let Some((kind, _)) = TIMES.iter().find(is_of) else { return Ok(()) };
         if !rest.starts_with("response_time.")
-            || self.operations.iter().any(|operation| operation.kind == kind)
+            || self.operations.iter().any(|operation| operation.kind == *kind)
         {
             return Ok(());
         }
@@ -304,7 +282,7 @@ fn check(name: &str) -> Result<(), Unknown> {
         Some((class, figure)) if CLASSES.contains(&class) => figure,
         _ => rest,
     };
-    match nearest(QUANTILES.into_iter(), figure) {
+    match nearest(QUANTILES.iter().copied(), figure) {
         _ if QUANTILES.contains(&figure) => Ok(()),
         Some(near) => did_you_mean(format!("{}{near}", &name[..name.len() - figure.len()])),
         None => wrong(format!("say which figure of it: {}", QUANTILES.join(", "))),

@@ -40,6 +40,14 @@ pub(super) const RATES: [(&str, Counter); 4] = [
     ("socketio.emit_rate", Counter::SocketioEmits),
 ];
 
+/// Response times, by the kind of operations that they are of.
+pub(super) const TIMES: [(OperationKind, &str); 4] = [
+    (OperationKind::Http, "http.response_time"),
+    (OperationKind::SocketioRequest, "socketio.response_time"),
+    (OperationKind::StompRequest, "stomp.response_time"),
+    (OperationKind::Poll, "polls.response_time"),
+];
+
 /// Metrics by name, as Artillery's report has them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Metrics {
@@ -115,17 +123,12 @@ impl Metrics {
     fn times(&mut self, run: &Summary) {
         let mut set = |name: String, values: &Quantiles| self.summaries.insert(name, values.clone());
         set("vusers.session_length".to_owned(), &run.users.session_ms);
-        for (kind, name) in [
-            (OperationKind::SocketioRequest, "socketio.response_time"),
-            (OperationKind::StompRequest, "stomp.response_time"),
-            (OperationKind::Poll, "polls.response_time"),
-        ] {
+        for (kind, name) in TIMES {
             if let Some(operations) = run.kind(kind) {
-                set(name.to_owned(), &operations.response_ms);
+                // A request that was redirected has the times of several answers.
+                let is_http = kind == OperationKind::Http;
+                set(name.to_owned(), if is_http { &run.http_answers_ms } else { &operations.response_ms });
             }
-        }
-        if run.kind(OperationKind::Http).is_some() {
-            set("http.response_time".to_owned(), &run.http_answers_ms);
         }
         for (class, values) in &run.http_classes {
             set(format!("http.response_time.{class}"), values);
