@@ -29,6 +29,15 @@ pub struct Quantiles {
     pub max: f64,
 }
 
+impl Quantiles {
+    /// Of so many values, between the first and the last of `bounds`; `at` knows which value a share of all does not
+    /// exceed.
+    pub(crate) fn of(count: u64, mean: f64, (min, max): (f64, f64), at: impl FnMut(f64) -> f64) -> Quantiles {
+        let [p50, p75, p90, p95, p99, p999] = [0.5, 0.75, 0.9, 0.95, 0.99, 0.999].map(at);
+        Quantiles { count, min, mean, p50, p75, p90, p95, p99, p999, max }
+    }
+}
+
 /// Latencies of one series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Histogram(hdrhistogram::Histogram<u32>);
@@ -101,19 +110,9 @@ impl Histogram {
         if self.is_empty() {
             return Quantiles::default();
         }
-        let at = |quantile| ms(self.0.value_at_quantile(quantile));
-        Quantiles {
-            count: self.count(),
-            min: ms(self.0.min()),
-            mean: (self.0.mean()).round() / 1e3,
-            p50: at(0.5),
-            p75: at(0.75),
-            p90: at(0.9),
-            p95: at(0.95),
-            p99: at(0.99),
-            p999: at(0.999),
-            max: ms(self.0.max()),
-        }
+        let bounds = (ms(self.0.min()), ms(self.0.max()));
+        let at = |share| ms(self.0.value_at_quantile(share));
+        Quantiles::of(self.count(), self.0.mean().round() / 1e3, bounds, at)
     }
 
     pub(crate) fn raw(&self) -> &hdrhistogram::Histogram<u32> {

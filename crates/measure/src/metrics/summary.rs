@@ -88,19 +88,7 @@ impl Trend {
     /// The usual quantiles: of each the smallest value that the given share of all does not exceed, as
     /// [`crate::Histogram::quantiles`] has them.
     pub fn quantiles(&mut self) -> Quantiles {
-        let [p50, p75, p90, p95, p99, p999] =
-            [0.5, 0.75, 0.9, 0.95, 0.99, 0.999].map(|share| self.nearest(share));
-        Quantiles {
-            count: self.count(),
-            min: self.min(),
-            mean: self.avg(),
-            p50,
-            p75,
-            p90,
-            p95,
-            p99,
-            p999,
-            max: self.max(),
-        }
+        let (count, mean, bounds) = (self.count(), self.avg(), (self.min(), self.max()));
+        Quantiles::of(count, mean, bounds, |share| self.nearest(share))
     }
 }
