@@ -206,29 +206,17 @@ impl Threshold {
         } else {
             self.expression.clone()
         };
-        let judged = |held, evidence, metrics| Judged {
-            expression,
-            strict,
-            held,
-            evidence,
-            metrics,
-            ended_run_s: None,
+        let (is_measured, held, evidence) = match &read {
+            Ok(read) => evaluate(read, figures),
+            Err(error) => (false, false, format!("{} at offset {}", error.what, error.offset)),
         };
-        match read {
-            Ok(read) => {
-                let (is_measured, held, evidence) = evaluate(&read, figures);
-                let mut metrics: Vec<String> = Vec::new();
-                for metric in read.names() {
-                    if !metrics.contains(&metric.name) {
-                        metrics.push(metric.name.clone());
-                    }
-                }
-                (is_measured, judged(held, evidence, metrics))
-            }
-            Err(error) => {
-                (false, judged(false, format!("{} at offset {}", error.what, error.offset), Vec::new()))
+        let mut metrics: Vec<String> = Vec::new();
+        for metric in read.iter().flat_map(Expression::names) {
+            if !metrics.contains(&metric.name) {
+                metrics.push(metric.name.clone());
             }
         }
+        (is_measured, Judged { expression, strict, held, evidence, metrics, ended_run_s: None })
     }
 }
 
