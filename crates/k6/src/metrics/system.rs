@@ -2,55 +2,46 @@
 
 use sonagi_measure::metrics::{AutomaticTag, AutomaticTags};
 
-/// A tag that is set by the tool, not by the script.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-#[allow(missing_docs)] // each is the tag of its name
-pub enum SystemTag {
-    Proto,
-    Subproto,
-    Status,
-    Method,
-    Url,
-    Name,
-    Group,
-    Check,
-    Error,
-    ErrorCode,
-    TlsVersion,
-    Scenario,
-    Service,
-    ExpectedResponse,
-    Iter,
-    Vu,
-    OcspStatus,
-    Ip,
+/// Makes [`SystemTag`] and the names of its tags.
+macro_rules! tags {
+    ($($tag:ident $name:literal;)*) => {
+        /// A tag that is set by the tool, not by the script.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[repr(u8)]
+        pub enum SystemTag {
+            $(#[doc = concat!("`", $name, "`")] $tag),*
+        }
+
+        /// Every system tag with its name, at its number.
+        const NAMES: &[(SystemTag, &str)] = &[$((SystemTag::$tag, $name)),*];
+    };
 }
 
-use SystemTag::*;
+// Those a test has without asking come first, in k6's order.
+tags! {
+    Proto "proto";
+    Subproto "subproto";
+    Status "status";
+    Method "method";
+    Url "url";
+    Name "name";
+    Group "group";
+    Check "check";
+    Error "error";
+    ErrorCode "error_code";
+    TlsVersion "tls_version";
+    Scenario "scenario";
+    Service "service";
+    ExpectedResponse "expected_response";
+    Iter "iter";
+    Vu "vu";
+    OcspStatus "ocsp_status";
+    Ip "ip";
+}
 
-/// Every system tag with its name; those a test has without asking come first, in k6's order.
-const NAMES: [(SystemTag, &str); 18] = [
-    (Proto, "proto"),
-    (Subproto, "subproto"),
-    (Status, "status"),
-    (Method, "method"),
-    (Url, "url"),
-    (Name, "name"),
-    (Group, "group"),
-    (Check, "check"),
-    (Error, "error"),
-    (ErrorCode, "error_code"),
-    (TlsVersion, "tls_version"),
-    (Scenario, "scenario"),
-    (Service, "service"),
-    (ExpectedResponse, "expected_response"),
-    (Iter, "iter"),
-    (Vu, "vu"),
-    (OcspStatus, "ocsp_status"),
-    (Ip, "ip"),
-];
 const DEFAULTS: usize = 14;
+
+use SystemTag::*;
 
 impl AutomaticTag for SystemTag {
     fn name(self) -> &'static str {
@@ -105,7 +96,7 @@ impl SystemTags {
 
     /// Those it wants, in k6's order.
     pub fn iter(self) -> impl Iterator<Item = SystemTag> {
-        NAMES.into_iter().map(|(tag, _)| tag).filter(move |tag| self.has(*tag))
+        NAMES.iter().map(|(tag, _)| *tag).filter(move |tag| self.has(*tag))
     }
 }
 

@@ -228,11 +228,6 @@ impl Failure {
         }
     }
 
-    /// A sentence that says what happened.
-    pub fn meaning(self) -> &'static str {
-        self.entry().meaning
-    }
-
     /// The remedy, if one is known.
     pub fn hint(self) -> Option<&'static str> {
         match self {
