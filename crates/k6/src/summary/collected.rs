@@ -71,15 +71,12 @@ fn metrics(store: &mut MetricStore, facts: &Facts) -> Vec<Measured> {
     for (target, name, kind, unit) in targets {
         let limits: Vec<_> = store.limits().iter().filter(|limit| limit.target == target).cloned().collect();
         let Some(aggregate) = store.aggregate(target) else { continue };
-        let judged = |aggregate: &mut Aggregate| {
-            let judge = |limit: Limit| {
-                let of = limit.expression.aggregation;
-                let seen = of.of(aggregate, facts.elapsed).map(|value| (method(&limit.source, of), value));
-                Judged { source: limit.source, ok: !limit.crossed, seen }
-            };
-            limits.into_iter().map(judge).collect()
-        };
-        let thresholds = judged(aggregate);
+        let judged = limits.into_iter().map(|limit: Limit| {
+            let of = limit.expression.aggregation;
+            let seen = of.of(aggregate, facts.elapsed).map(|value| (method(&limit.source, of), value));
+            Judged { source: limit.source, ok: !limit.crossed, seen }
+        });
+        let thresholds = judged.collect();
         let mut values = values(aggregate, facts);
         if *name == *LATENCY && !values.iter().any(|(of, _)| of == TAIL) {
             let tail = Aggregation::named(TAIL).and_then(|of| of.of(aggregate, facts.elapsed));
@@ -107,8 +104,7 @@ fn values(aggregate: &mut Aggregate, facts: &Facts) -> Vec<(String, f64)> {
         }
         Aggregate::Trend(_) => facts.trend_stats.iter().map(String::as_str).collect(),
     };
-    let value = |name: &str| Aggregation::named(name).and_then(|of| of.of(aggregate, facts.elapsed));
-    let mut value = value;
+    let mut value = |name: &str| Aggregation::named(name).and_then(|of| of.of(aggregate, facts.elapsed));
     names.into_iter().filter_map(|name| value(name).map(|value| (name.to_owned(), value))).collect()
 }
 

@@ -155,7 +155,7 @@ impl Registry {
     /// # Errors
     /// When there is one of this name that counts otherwise, or there are too many.
     pub fn add(&self, name: &str, kind: Kind, unit: Unit) -> Result<MetricId, Conflict> {
-        self.enter(name, Wanted { kind, unit, scope: Scope::Whole })
+        self.add_of(Scope::Whole, name, kind, unit)
     }
 
     /// A metric whose samples are of this scope.
@@ -163,10 +163,7 @@ impl Registry {
     /// # Errors
     /// As [`Registry::add`].
     pub fn add_of(&self, scope: Scope, name: &str, kind: Kind, unit: Unit) -> Result<MetricId, Conflict> {
-        self.enter(name, Wanted { kind, unit, scope })
-    }
-
-    fn enter(&self, name: &str, wanted: Wanted) -> Result<MetricId, Conflict> {
+        let wanted = Wanted { kind, unit, scope };
         // Most are asked for again and again, by many threads.
         if let Some(known) = self.read().find(name, wanted) {
             return known;
@@ -175,7 +172,6 @@ impl Registry {
         if let Some(known) = known.find(name, wanted) {
             return known;
         }
-        let Wanted { kind, unit, scope } = wanted;
         if known.metrics.len() >= METRICS_MAX {
             return Err(Conflict::TooMany(name.to_owned()));
         }
