@@ -53,11 +53,8 @@ pub(crate) struct Watch {
     shards: FullCores,
     /// Of the processes that run the script's functions, one for each shard.
     functions: FullCores,
-    resident_peak: u64,
-    files_peak: u64,
-    files_limit: u64,
-    ports_peak: u64,
-    ports_available: u64,
+    /// The highest of each level of the process.
+    peak: ProcessGauges,
 }
 
 impl Snapshot {
@@ -74,20 +71,8 @@ impl Watch {
         self.absorb_lag(snapshot);
         self.busiest = self.busiest.max(snapshot.busiest_core().unwrap_or(0.0));
         self.absorb_cores(&snapshot.shards, snapshot.interval_ns, snapshot.second);
-        let ProcessGauges {
-            resident_bytes,
-            open_files,
-            open_files_limit,
-            ports_used,
-            ports_available,
-            cpu_pressure_us,
-        } = snapshot.process;
-        self.absorb_pressure(cpu_pressure_us, snapshot.interval_ns);
-        self.resident_peak = self.resident_peak.max(resident_bytes);
-        self.files_peak = self.files_peak.max(open_files);
-        self.files_limit = self.files_limit.max(open_files_limit);
-        self.ports_peak = self.ports_peak.max(ports_used);
-        self.ports_available = self.ports_available.max(ports_available);
+        self.absorb_pressure(snapshot.process.cpu_pressure_us, snapshot.interval_ns);
+        self.peak = self.peak.highest(snapshot.process);
     }
 
     /// Keeps the second in which the generator was latest.
@@ -157,9 +142,9 @@ impl Watch {
             cpu_s: rounded(self.cpu_ns as f64 / 1e9, 1e3),
             cpu_wait_s: rounded(self.wait_ns as f64 / 1e9, 1e3),
             cpu_pressure: self.cpu_pressure(),
-            resident_peak_mb: rounded(self.resident_peak as f64 / 1e6, 10.0),
-            open_files_peak: self.files_peak,
-            open_files_limit: self.files_limit,
+            resident_peak_mb: rounded(self.peak.resident_bytes as f64 / 1e6, 10.0),
+            open_files_peak: self.peak.open_files,
+            open_files_limit: self.peak.open_files_limit,
             shards,
         }
     }
@@ -246,13 +231,14 @@ impl Watch {
 
     fn judge_limits(&self, judgement: &mut Judgement) {
         let near = |peak: u64, limit: u64, share: f64| limit > 0 && peak as f64 / limit as f64 > share;
-        if near(self.files_peak, self.files_limit, FILES_WARN_SHARE) {
-            let (peak, limit) = (count(self.files_peak), count(self.files_limit));
+        let ProcessGauges { open_files, open_files_limit, ports_used, ports_available, .. } = self.peak;
+        if near(open_files, open_files_limit, FILES_WARN_SHARE) {
+            let (peak, limit) = (count(open_files), count(open_files_limit));
             judgement
                 .note(Health::Warn, format!("{peak} of {limit} file descriptors were in use (limit: 90 %)"));
         }
-        if near(self.ports_peak, self.ports_available, PORTS_WARN_SHARE) {
-            let (peak, available) = (count(self.ports_peak), count(self.ports_available));
+        if near(ports_used, ports_available, PORTS_WARN_SHARE) {
+            let (peak, available) = (count(ports_used), count(ports_available));
             judgement.note(
                 Health::Warn,
                 format!(

@@ -39,6 +39,20 @@ pub struct ProcessGauges {
     pub cpu_pressure_us: u64,
 }
 
+impl ProcessGauges {
+    /// The higher one of each level.
+    pub(crate) fn highest(self, other: ProcessGauges) -> ProcessGauges {
+        ProcessGauges {
+            resident_bytes: self.resident_bytes.max(other.resident_bytes),
+            open_files: self.open_files.max(other.open_files),
+            open_files_limit: self.open_files_limit.max(other.open_files_limit),
+            ports_used: self.ports_used.max(other.ports_used),
+            ports_available: self.ports_available.max(other.ports_available),
+            cpu_pressure_us: self.cpu_pressure_us.max(other.cpu_pressure_us),
+        }
+    }
+}
+
 /// One second of a run: what was added since the snapshot before, and levels at its end.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Snapshot {

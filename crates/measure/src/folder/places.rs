@@ -106,39 +106,30 @@ impl Count {
 }
 
 /// The operations and scenarios of a run by name.
-#[derive(Clone)]
-pub(super) struct Places(Arc<PlacesByName>);
-
-struct PlacesByName {
+pub(super) struct Places {
+    header: Arc<Header>,
     operations: HashMap<String, usize>,
-    operation_count: usize,
     scenarios: HashMap<String, usize>,
-    scenario_count: usize,
 }
 
 impl Places {
-    pub(super) fn new(header: &Header) -> Places {
+    pub(super) fn new(header: &Arc<Header>) -> Arc<Places> {
         let operations = header.operations.iter().enumerate().map(|(i, o)| (o.name.clone(), i)).collect();
         let scenarios = header.scenarios.iter().enumerate().map(|(i, name)| (name.clone(), i)).collect();
-        Places(Arc::new(PlacesByName {
-            operations,
-            operation_count: header.operations.len(),
-            scenarios,
-            scenario_count: header.scenarios.len(),
-        }))
+        Arc::new(Places { header: Arc::clone(header), operations, scenarios })
     }
 
     /// A second in which nothing happened.
     pub(super) fn blank(&self, second: u64) -> Snapshot {
-        Snapshot::blank(second, self.0.operation_count, self.0.scenario_count)
+        Snapshot::blank(second, self.header.operations.len(), self.header.scenarios.len())
     }
 
     pub(super) fn operation(&self, name: &str) -> Option<usize> {
-        self.0.operations.get(name).copied()
+        self.operations.get(name).copied()
     }
 
     pub(super) fn scenario(&self, name: &str) -> Option<usize> {
-        self.0.scenarios.get(name).copied()
+        self.scenarios.get(name).copied()
     }
 
     /// The count of this metric and tags; None: it is not ours, or of an operation that the run does not have.

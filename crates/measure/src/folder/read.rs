@@ -79,9 +79,9 @@ impl Reader {
         let file = |name: &str| WholeLines::open(&self.path.join(name));
         let places = Places::new(&self.header);
         let mut seconds: Box<dyn Iterator<Item = Snapshot> + Send> = match self.version {
-            1 => Box::new(version1::Decoder::new(places.clone(), file(version1::SERIES))),
+            1 => Box::new(version1::Decoder::new(Arc::clone(&places), file(version1::SERIES))),
             _ => {
-                let mut decoder = series::Decoder::new(places.clone(), Arc::clone(registry));
+                let mut decoder = series::Decoder::new(Arc::clone(&places), Arc::clone(registry));
                 let mut lines = file(SERIES);
                 let lines = iter::from_fn(move || lines.next());
                 Box::new(lines.filter_map(move |line| decoder.snapshot(&line)))
@@ -224,7 +224,7 @@ fn header_of(run: &Value, path: &Path) -> Result<Header, ReadError> {
 
 /// What the events say of their seconds. Torn lines, and what is not ours, are left out.
 struct Events {
-    places: Places,
+    places: Arc<Places>,
     registry: Arc<Registry>,
     lines: WholeLines,
     /// The first event of a later second.

@@ -220,7 +220,7 @@ impl Encoder {
 
 /// Reads the lines of one run.
 pub(super) struct Decoder {
-    places: Places,
+    places: Arc<Places>,
     registry: Arc<Registry>,
     names: HashMap<u32, Name>,
     /// What the numbers of counts are; None: not ours.
@@ -231,7 +231,7 @@ pub(super) struct Decoder {
 
 impl Decoder {
     /// A decoder for a run with these places; its metrics are entered into the registry.
-    pub(super) fn new(places: Places, registry: Arc<Registry>) -> Decoder {
+    pub(super) fn new(places: Arc<Places>, registry: Arc<Registry>) -> Decoder {
         let (names, counts, series) = (HashMap::new(), HashMap::new(), HashMap::new());
         Decoder { places, registry, names, counts, series, rooms: Vec::new() }
     }

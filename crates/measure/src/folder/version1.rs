@@ -31,7 +31,7 @@ const CUSTOM: &str = "custom.";
 
 /// Reads the seconds whose last row is there.
 pub(super) struct Decoder {
-    places: Places,
+    places: Arc<Places>,
     rows: csv::StringRecordsIntoIter<WholeRows>,
 }
 
@@ -55,7 +55,7 @@ impl Read for WholeRows {
 }
 
 impl Decoder {
-    pub(super) fn new(places: Places, lines: WholeLines) -> Decoder {
+    pub(super) fn new(places: Arc<Places>, lines: WholeLines) -> Decoder {
         let series = WholeRows { lines, rest: Vec::new() };
         let rows = csv::ReaderBuilder::new().flexible(true).from_reader(series).into_records();
         Decoder { places, rows }
