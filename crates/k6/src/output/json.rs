@@ -43,9 +43,7 @@ impl Lines {
             self.tell(sample.metric)?;
             let name = self.told[sample.metric.index()].as_deref().unwrap_or_default();
             if self.last.as_ref().is_none_or(|(set, _)| !Arc::ptr_eq(set, &sample.tags)) {
-                let object: serde_json::Map<String, Value> =
-                    sample.tags.iter().map(|(name, value)| (name.to_owned(), Value::from(value))).collect();
-                self.last = Some((sample.tags.clone(), Value::Object(object).to_string()));
+                self.last = Some((sample.tags.clone(), object(sample.tags.iter()).to_string()));
             }
             let tags = self.last.as_ref().map_or("{}", |(_, text)| text);
             let time = rfc3339(self.started + i128::from(sample.at.0), true);
@@ -78,17 +76,11 @@ impl Lines {
         let unasked = |one: &Submetric| *one.name == *builtin::EXPECTED_DURATION;
         parts.retain(|one| one.parent == id && (self.tags.has(SystemTag::ExpectedResponse) || !unasked(one)));
         parts.sort_by_key(unasked);
-        let parts: Vec<Value> = parts
-            .iter()
-            .map(|one| {
-                let tags: serde_json::Map<String, Value> = one
-                    .tags
-                    .iter()
-                    .map(|(name, value)| (name.clone(), Value::from(value.as_str())))
-                    .collect();
-                json!({ "name": &*one.name, "suffix": &*one.suffix, "tags": tags })
-            })
-            .collect();
+        let told = |one: &Submetric| {
+            let tags = one.tags.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+            json!({ "name": &*one.name, "suffix": &*one.suffix, "tags": object(tags) })
+        };
+        let parts: Vec<Value> = parts.iter().map(told).collect();
         let line = json!({
             "type": "Metric",
             "data": {
@@ -123,5 +115,9 @@ fn beside(metadata: &Metadata) -> Value {
     let mut pairs: Vec<(&str, &str)> =
         metadata.0.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     pairs.sort_unstable();
-    Value::Object(pairs.into_iter().map(|(name, value)| (name.to_owned(), Value::from(value))).collect())
+    object(pairs.into_iter())
+}
+
+fn object<'p>(pairs: impl Iterator<Item = (&'p str, &'p str)>) -> Value {
+    Value::Object(pairs.map(|(name, value)| (name.to_owned(), Value::from(value))).collect())
 }
