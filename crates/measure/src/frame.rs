@@ -43,6 +43,16 @@ fn pairs<S: Serializer>(values: &BTreeMap<u32, Value>, serializer: S) -> Result<
     serializer.collect_seq(values)
 }
 
+impl Frame {
+    /// Enters a value; those of the same series count together.
+    fn enter(&mut self, number: u32, value: Value) {
+        match self.values.get_mut(&number) {
+            Some(known) => known.merge(&value),
+            None => drop(self.values.insert(number, value)),
+        }
+    }
+}
+
 /// The name of a series.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Name {

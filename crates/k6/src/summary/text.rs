@@ -132,11 +132,7 @@ impl Page {
         own.sort_by_key(|one| metrics::delivery::all().position(|(name, ..)| one.name.starts_with(name)));
         let rows: Vec<(String, Figures)> =
             own.into_iter().map(|one| (shown_name(&one.name), self.figures(one))).collect();
-        let widths = Widths::of(&rows);
-        for (name, figures) in &rows {
-            self.row(name, figures, &widths, 4);
-        }
-        self.text.push('\n');
+        self.rows(&rows, 4);
     }
 
     fn thresholds(&mut self, metrics: &[Measured]) {
@@ -197,11 +193,7 @@ impl Page {
             ("checks_failed", percent(share(fails)), format!("{fails} out of {total}")),
         ]
         .map(|(name, value, extra)| (name.to_owned(), Figures::Other(value, vec![extra])));
-        let widths = Widths::of(&rows);
-        for (name, figures) in &rows {
-            self.row(name, figures, &widths, indent);
-        }
-        self.text.push('\n');
+        self.rows(&rows, indent);
         for check in &part.checks {
             self.check(check, indent);
         }
@@ -269,6 +261,15 @@ impl Page {
         }
     }
 
+    /// A block of rows whose figures stand below each other.
+    fn rows(&mut self, rows: &[(String, Figures)], indent: usize) {
+        let widths = Widths::of(rows);
+        for (name, figures) in rows {
+            self.row(name, figures, &widths, indent);
+        }
+        self.text.push('\n');
+    }
+
     fn row(&mut self, name: &str, figures: &Figures, widths: &Widths, indent: usize) {
         let dots = self.paint(FAINT_WHITE, &format!("{}:", ".".repeat(widths.name - width(name) + 3)));
         let mut line = format!("{name}{dots}");
@@ -330,22 +331,21 @@ impl Widths {
             match figures {
                 Figures::Trend(stats) => {
                     widths.stats.resize(widths.stats.len().max(stats.len()), 0);
-                    stats
-                        .iter()
-                        .zip(&mut widths.stats)
-                        .for_each(|((_, value), most)| *most = width(value).max(*most));
+                    widen(&mut widths.stats, stats.iter().map(|(_, value)| value));
                 }
                 Figures::Other(value, extra) => {
                     widths.value = widths.value.max(width(value));
-                    extra
-                        .iter()
-                        .zip(&mut widths.extra)
-                        .for_each(|(extra, most)| *most = width(extra).max(*most));
+                    widen(&mut widths.extra, extra);
                 }
             }
         }
         widths
     }
+}
+
+/// Makes each column as wide as its text.
+fn widen<'t>(columns: &mut [usize], texts: impl IntoIterator<Item = &'t String>) {
+    columns.iter_mut().zip(texts).for_each(|(column, text)| *column = width(text).max(*column));
 }
 
 fn width(text: &str) -> usize {

@@ -167,7 +167,7 @@ impl Framer {
                 }
             };
             let number = self.sample_number(series);
-            self.enter(number, value);
+            self.frame.enter(number, value);
         }
     }
 
@@ -197,17 +197,7 @@ impl Framer {
             Value::Trend(_) => Kind::Trend,
         };
         let number = self.number(metric, kind, unit, tags);
-        self.enter(number, value);
-    }
-
-    /// Figures of a second that have the same name and tags count together.
-    fn enter(&mut self, number: u32, value: Value) {
-        match self.frame.values.get_mut(&number) {
-            Some(known) => known.merge(&value),
-            None => {
-                self.frame.values.insert(number, value);
-            }
-        }
+        self.frame.enter(number, value);
     }
 
     fn number(&mut self, metric: &str, kind: Kind, unit: &'static str, tags: &TagSet) -> u32 {

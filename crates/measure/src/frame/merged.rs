@@ -66,14 +66,7 @@ impl Frame {
         self.at = later.at;
         self.span = ((self.span + later.span) * 1e3).round() / 1e3;
         self.names.extend(later.names);
-        for (number, value) in later.values {
-            match self.values.get_mut(&number) {
-                Some(known) => known.merge(&value),
-                None => {
-                    self.values.insert(number, value);
-                }
-            }
-        }
+        later.values.into_iter().for_each(|(number, value)| self.enter(number, value));
     }
 }
 
