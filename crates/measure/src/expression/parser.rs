@@ -11,10 +11,29 @@ const MOST_WORDS: usize = 1000;
 
 /// How closely operators bind; all of them to the left.
 const CHOICE: u8 = 1;
-const IN: u8 = 4;
 const NOT: u8 = 10;
 const NEGATIVE: u8 = 11;
 const OF: u8 = 12;
+
+/// Operators between two values, with how closely they bind.
+const BINARY: [(&str, u8, Operator); 16] = [
+    ("or", 2, Operator::Or),
+    ("and", 3, Operator::And),
+    ("in", 4, Operator::In),
+    ("==", 5, Operator::Equal),
+    ("!=", 5, Operator::NotEqual),
+    ("~=", 5, Operator::Matches),
+    ("<", 6, Operator::Less),
+    ("<=", 6, Operator::LessEqual),
+    (">", 6, Operator::Greater),
+    (">=", 6, Operator::GreaterEqual),
+    ("+", 7, Operator::Add),
+    ("-", 7, Operator::Subtract),
+    ("*", 8, Operator::Multiply),
+    ("/", 8, Operator::Divide),
+    ("%", 8, Operator::Modulo),
+    ("^", 9, Operator::Power),
+];
 
 /// A name as it stands in an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,7 +173,7 @@ impl<R: Resolve> Parser<'_, R> {
             }
             sign => {
                 let right = self.expression(binds + 1)?;
-                let operator = operator(sign).ok_or_else(|| self.unexpected("an operator"))?;
+                let (.., operator) = binary(sign).ok_or_else(|| self.unexpected("an operator"))?;
                 Ok(Expression::Binary(operator, Box::new([left, right])))
             }
         }
@@ -186,27 +205,22 @@ impl<R: Resolve> Parser<'_, R> {
 
     /// A value in brackets, or a list of them.
     fn bracketed(&mut self) -> Result<Expression<R::Name>, SyntaxError> {
-        let first = self.expression(0)?;
-        if self.takes(")") {
-            return Ok(first);
-        }
-        let mut items = vec![first];
+        let mut items = self.items()?;
+        Ok(if items.len() == 1 { items.remove(0) } else { Expression::List(items) })
+    }
+
+    /// One value or more, up to the closing bracket.
+    fn items(&mut self) -> Result<Vec<Expression<R::Name>>, SyntaxError> {
+        let mut items = vec![self.expression(0)?];
         while self.takes(",") {
             items.push(self.expression(0)?);
         }
         self.expect(")")?;
-        Ok(Expression::List(items))
+        Ok(items)
     }
 
     fn call(&mut self, name: &str, offset: usize) -> Result<Expression<R::Name>, SyntaxError> {
-        let mut arguments = Vec::new();
-        if !self.takes(")") {
-            arguments.push(self.expression(0)?);
-            while self.takes(",") {
-                arguments.push(self.expression(0)?);
-            }
-            self.expect(")")?;
-        }
+        let arguments = if self.takes(")") { Vec::new() } else { self.items()? };
         let known = || Routine::ALL.into_iter().map(|(name, _)| name);
         if let Some((_, routine)) = Routine::ALL.into_iter().find(|(known, _)| *known == name) {
             return Ok(Expression::Call(routine, arguments));
@@ -239,39 +253,14 @@ fn matches<N>(
     }
 }
 
-fn binding(sign: &str) -> Option<u8> {
-    Some(match sign {
-        "?" => CHOICE,
-        "or" => 2,
-        "and" => 3,
-        "in" => IN,
-        "==" | "!=" | "~=" => 5,
-        "<" | "<=" | ">" | ">=" => 6,
-        "+" | "-" => 7,
-        "*" | "/" | "%" => 8,
-        "^" => 9,
-        "not" => NOT,
-        _ => return None,
-    })
+fn binary(sign: &str) -> Option<(&'static str, u8, Operator)> {
+    BINARY.into_iter().find(|(known, ..)| *known == sign)
 }
 
-fn operator(sign: &str) -> Option<Operator> {
-    Some(match sign {
-        "or" => Operator::Or,
-        "and" => Operator::And,
-        "in" => Operator::In,
-        "==" => Operator::Equal,
-        "!=" => Operator::NotEqual,
-        "<" => Operator::Less,
-        "<=" => Operator::LessEqual,
-        ">" => Operator::Greater,
-        ">=" => Operator::GreaterEqual,
-        "+" => Operator::Add,
-        "-" => Operator::Subtract,
-        "*" => Operator::Multiply,
-        "/" => Operator::Divide,
-        "%" => Operator::Modulo,
-        "^" => Operator::Power,
-        _ => return None,
-    })
+fn binding(sign: &str) -> Option<u8> {
+    match sign {
+        "?" => Some(CHOICE),
+        "not" => Some(NOT),
+        sign => binary(sign).map(|(_, binds, _)| binds),
+    }
 }
