@@ -23,13 +23,11 @@ pub(super) struct ToldApart {
 }
 
 /// Where samples with certain tags count.
-pub(super) enum Place {
+pub(super) struct Place {
     /// With these.
-    Known(TagSet),
-    /// With these, once they are entered.
-    New(TagSet),
-    /// With these, once they are entered: there is no room for finer ones.
-    NewCoarse(TagSet),
+    pub(super) tags: TagSet,
+    /// Whether they must be entered first.
+    pub(super) is_new: bool,
 }
 
 impl ToldApart {
@@ -37,43 +35,36 @@ impl ToldApart {
     /// that names what was done.
     pub(super) fn place(&self, tags: TagSet, name: &str, coarse: &[&str]) -> Place {
         if self.sets.contains(&tags) {
-            return Place::Known(tags);
+            return Place { tags, is_new: false };
         }
         let bounded = tags.map(|name, value| (!self.has_room(name, value)).then(|| OTHER.to_owned()));
-        if self.sets.contains(&bounded) {
-            return Place::Known(bounded);
-        }
-        if self.sets.len() < SETS_MAX {
-            return Place::New(bounded);
+        let is_new = !self.sets.contains(&bounded);
+        if !is_new || self.sets.len() < SETS_MAX {
+            return Place { tags: bounded, is_new };
         }
         let coarse = bounded.only(coarse);
         let coarse = match bounded.get(name) {
             Some(_) => coarse.and(name, OTHER),
             None => coarse,
         };
-        match self.coarse.contains(&coarse) {
-            true => Place::Known(coarse),
-            false if self.coarse.len() < SETS_MAX => Place::NewCoarse(coarse),
-            false => Place::Known(TagSet::default()),
+        let is_new = !self.coarse.contains(&coarse);
+        if !is_new || self.coarse.len() < SETS_MAX {
+            return Place { tags: coarse, is_new };
         }
+        Place { tags: TagSet::default(), is_new: false }
     }
 
     /// Enters the tags of a place, which are returned.
-    pub(super) fn enter(&mut self, place: Place) -> TagSet {
-        match place {
-            Place::Known(tags) => tags,
-            Place::New(tags) => {
-                for (name, value) in tags.shares().filter(|(_, value)| &***value != OTHER) {
-                    self.values.entry(Arc::clone(name)).or_default().insert(Arc::clone(value));
-                }
-                self.sets.insert(tags.clone());
-                tags
+    pub(super) fn enter(&mut self, Place { tags, is_new }: Place) -> TagSet {
+        if is_new && self.sets.len() < SETS_MAX {
+            for (name, value) in tags.shares().filter(|(_, value)| &***value != OTHER) {
+                self.values.entry(Arc::clone(name)).or_default().insert(Arc::clone(value));
             }
-            Place::NewCoarse(tags) => {
-                self.coarse.insert(tags.clone());
-                tags
-            }
+            self.sets.insert(tags.clone());
+        } else if is_new {
+            self.coarse.insert(tags.clone());
         }
+        tags
     }
 
     fn has_room(&self, name: &str, value: &str) -> bool {

@@ -1,6 +1,6 @@
 //! The metrics of a run by name.
 
-use super::breakdown::{Place, ToldApart};
+use super::breakdown::ToldApart;
 use super::series_name::{Unnamed, tags_of};
 use super::{Breakdown, Kind, MetricId, Part, TagSet, Unit};
 use crate::secrets::{self, MASK};
@@ -263,8 +263,8 @@ impl Registry {
             let known = self.read();
             known.told_apart.place(known.without_secrets(tags), rule.name, rule.coarse)
         };
-        if let Place::Known(tags) = place {
-            return tags;
+        if !place.is_new {
+            return place.tags;
         }
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let place = known.told_apart.place(known.without_secrets(tags), rule.name, rule.coarse);
