@@ -111,8 +111,7 @@ impl MetricStore {
     /// When the expression cannot be read, the metric is unknown, or has no such value.
     pub fn limit(&mut self, metric: &str, source: &str, abort: AbortRule) -> Result<(), Unfit> {
         let expression = Expression::parse(source)?;
-        let target = self.target(metric)?;
-        let (kind, source) = (self.metric_of(target).kind, source.to_owned());
+        let ((target, kind), source) = (self.target(metric)?, source.to_owned());
         if !expression.fits(kind) {
             return Err(Misread::Unfit { expression: source, metric: metric.to_owned(), kind }.into());
         }
@@ -120,27 +119,20 @@ impl MetricStore {
         Ok(())
     }
 
-    fn target(&mut self, metric: &str) -> Result<Target, Unfit> {
+    /// What a threshold of this name refers to, and of which kind it is.
+    fn target(&mut self, metric: &str) -> Result<(Target, Kind), Unfit> {
         let wrong = |why| Unfit::Metric { metric: metric.to_owned(), why };
         let (name, braces) = registry::split(metric).map_err(wrong)?;
         let id = self.registry.get(name).ok_or_else(|| wrong(Unnamed::Unknown(metric.to_owned())))?;
         let of = self.registry.metric(id);
         self.whole(id, &of);
         if braces.is_none() {
-            return Ok(Target::Metric(id));
+            return Ok((Target::Metric(id), of.kind));
         }
         let place = self.registry.submetric(metric).map_err(wrong)?;
         let name = Arc::clone(&self.registry.submetrics()[place].name);
         self.submetric(&Part { place, name }, &of);
-        Ok(Target::Submetric(place))
-    }
-
-    /// The metric, of a sub-metric the one it is a part of.
-    fn metric_of(&self, target: Target) -> Metric {
-        self.registry.metric(match target {
-            Target::Metric(id) => id,
-            Target::Submetric(place) => self.registry.submetrics()[place].parent,
-        })
+        Ok((Target::Submetric(place), of.kind))
     }
 
     /// Adds what a thread observed. The order of intervals does not matter.
@@ -197,7 +189,7 @@ impl MetricStore {
             self.limits[at].crossed = crossed;
             if crossed {
                 found.abort |= abort.ends(elapsed);
-                found.metrics.push(self.name_of(target));
+                found.metrics.extend(self.metric(target).map(|metric| Arc::clone(&metric.name)));
             }
         }
         found.metrics.sort();
@@ -205,11 +197,13 @@ impl MetricStore {
         found
     }
 
-    fn name_of(&self, target: Target) -> Arc<str> {
-        match target {
-            Target::Metric(id) => self.registry.metric(id).name,
-            Target::Submetric(place) => self.registry.submetrics()[place].name.clone(),
-        }
+    /// The description of a metric or sub-metric; None: it has no samples, and no threshold names it.
+    fn metric(&self, target: Target) -> Option<&Metric> {
+        let known = match target {
+            Target::Metric(id) => self.metrics.get(id.index()),
+            Target::Submetric(place) => self.submetrics.get(place),
+        };
+        known?.as_ref().map(|(metric, _)| metric)
     }
 
     /// The aggregate of a metric or sub-metric; None: it has no samples, and no threshold names it.
@@ -244,8 +238,8 @@ impl MetricStore {
     /// The smallest time (ms) that a threshold allows, if one limits a trend of times from above.
     pub fn objective_ms(&self) -> Option<f64> {
         let limits_times = |limit: &&Limit| {
-            let metric = self.metric_of(limit.target);
-            (metric.kind, metric.unit) == (Kind::Trend, Unit::Milliseconds)
+            let times = (Kind::Trend, Unit::Milliseconds);
+            self.metric(limit.target).is_some_and(|metric| (metric.kind, metric.unit) == times)
                 && matches!(limit.expression.operator, Operator::Less | Operator::LessEqual)
         };
         self.limits.iter().filter(limits_times).map(|limit| limit.expression.number).reduce(f64::min)
