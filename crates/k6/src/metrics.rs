@@ -81,20 +81,18 @@ pub enum Refused {
          letters, digits or underscores"
     )]
     Name(String),
-    /// There is one of the name whose values are something else.
-    #[error("metric '{name}' already exists, with values of type {}, and cannot have values of type \
-             {}", contains(*.exists), contains(*.wanted))]
-    Unit {
-        /// The name.
-        name: String,
-        /// The unit it has.
-        exists: Unit,
-        /// The unit it should have.
-        wanted: Unit,
-    },
-    /// There is one that counts otherwise, or too many.
-    #[error(transparent)]
+    /// There is one that counts otherwise or whose values are something else, or there are too many.
+    #[error("{}", told(.0))]
     Conflict(Conflict),
+}
+
+/// A conflict in k6's words for units.
+fn told(conflict: &Conflict) -> String {
+    let Conflict::Unit { name, exists, wanted } = conflict else { return conflict.to_string() };
+    let [exists, wanted] = [exists, wanted].map(|unit| contains(*unit));
+    format!(
+        "metric '{name}' already exists, with values of type {exists}, and cannot have values of type {wanted}"
+    )
 }
 
 /// A metric of the script's own; the same one again when the script (another user's copy of it) asks again.
@@ -105,10 +103,7 @@ pub fn add(registry: &Registry, name: &str, kind: Kind, unit: Unit) -> Result<Me
     if !is_name(name) {
         return Err(Refused::Name(name.to_owned()));
     }
-    registry.add(name, kind, unit).map_err(|conflict| match conflict {
-        Conflict::Unit { name, exists, wanted } => Refused::Unit { name, exists, wanted },
-        other => Refused::Conflict(other),
-    })
+    registry.add(name, kind, unit).map_err(Refused::Conflict)
 }
 
 fn is_name(name: &str) -> bool {
