@@ -2,7 +2,8 @@
 # Installs what the tests need beside Rust, Node and make: a C linker, Python 3, valgrind, OpenSSL, Java with Maven, RabbitMQ,
 # PostgreSQL, PgBouncer, Redis, nginx, Go, Chromium, the npm and pip packages of the interop tests, of the page, of published
 # scripts and of the services with planted bottlenecks at their locked versions, and the Spring server among them.
-# Does nothing, and says nothing, when all of it is there. `setup.sh build` installs what a build needs, and no more.
+# Does nothing, and says nothing, when all of it is there. `setup.sh build` installs what a build needs, and no more;
+# `setup.sh experiments` also builds what no test needs, the services of experiments/000 to 004 on their reports' stacks.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -152,6 +153,23 @@ spring_server() {
     echo "$sum" >"$stamp"
 }
 
+# The services on NestJS of experiments/000, 002 and 004: npm packages, and what tsc makes of the sources, in experiments/nest/dist.
+nest_service() {
+    local folder=experiments/nest
+    local lock=$folder/package-lock.json packages=$folder/node_modules/.sonagi-lock stamp=$folder/dist/.sonagi-sources sum
+    if ! installed "$packages" "$lock"; then
+        say "npm packages of $lock"
+        with_patience npm --prefix "$folder" ci --silent
+        sha256sum <"$lock" >"$packages"
+    fi
+    sum=$(find "$folder/src" -name '*.ts' -print0 | LC_ALL=C sort -z | xargs -0 cat "$lock" "$folder/tsconfig.json" | sha256sum)
+    [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$sum" ] && return
+    say "the services on NestJS of $folder"
+    rm -rf "$folder/dist"
+    "$folder/node_modules/.bin/tsc" -p "$folder"
+    echo "$sum" >"$stamp"
+}
+
 require_rust
 require_node
 has cc || apt_install build-essential
@@ -178,3 +196,6 @@ pip_packages
 bottleneck_packages
 go_toolchain
 spring_server
+if [ "${1:-}" = experiments ]; then
+    nest_service
+fi
