@@ -143,15 +143,21 @@ go_toolchain() {
     .cache/go/bin/go version >/dev/null || fail "the Go of $lock does not start" "install Go 1.26 or newer, https://go.dev/dl"
 }
 
-# Maven keeps what it fetches where it always does; what it builds goes to .cache/spring.
-spring_server() {
-    local folder=interop/servers/spring stamp=.cache/spring/.sonagi-sources sum
+# Builds the Spring application of a folder into another one, as its pom.xml says too. Maven keeps what it fetches where it
+# always does.
+spring_application() {
+    local folder=$1 stamp=$2/.sonagi-sources sum
     sum=$(cat "$folder/pom.xml" "$folder"/src/main/java/sonagi/*.java | sha256sum)
     [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$sum" ] && return
-    say "the Spring server of $folder"
+    say "the Spring application of $folder"
     with_patience mvn -q -B -f "$folder/pom.xml" package
     echo "$sum" >"$stamp"
 }
+
+spring_server() { spring_application interop/servers/spring .cache/spring; }
+
+# Of experiments/003 alone.
+spring_service() { spring_application experiments/003/spring .cache/locations; }
 
 # The services on NestJS of experiments/000, 002 and 004: npm packages, and what tsc makes of the sources, in experiments/nest/dist.
 nest_service() {
@@ -198,4 +204,5 @@ go_toolchain
 spring_server
 if [ "${1:-}" = experiments ]; then
     nest_service
+    spring_service
 fi
