@@ -34,6 +34,7 @@ impl Collector<'_, '_> {
             self.say(Level::Error, "test run was marked as failed".to_owned());
             self.end_with(Exit::Failed, None);
         }
+        let record = RunSummary { samples_left_out: self.end_outputs(), ..record };
         let summary = Box::new(self.summarised(&record, elapsed, metrics));
         let ended = self.timetable.began().unwrap_or_default() + elapsed;
         (self.on)(RunEvent::Noted {
@@ -41,13 +42,13 @@ impl Collector<'_, '_> {
             kind: recorded::ENDED,
             detail: &recorded::ended(self.test.drawn()),
         });
-        self.end_outputs();
         if let Some(text) = summary.nothing_but_errors(&record.http_codes) {
             self.say(Level::Warn, text);
         }
         let judged = summary.judged();
         let failures = self.failures(judged.iter().all(|threshold| threshold.held));
-        let record = record.judged_by_rules(judged, failures, summary.unlimited_faults());
+        let hints = summary.unlimited_faults().into_iter().chain(summary.missing_in_outputs());
+        let record = record.judged_by_rules(judged, failures, hints.collect());
         self.summary = Some(summary);
         record
     }
@@ -76,15 +77,18 @@ impl Collector<'_, '_> {
             no_color: self.test.asked.terminal[0],
             stdout_is_terminal: self.test.asked.terminal[1],
             stderr_is_terminal: self.test.asked.terminal[2],
-            ..Facts::of_generator(&record.generator)
+            ..Facts::of_record(record)
         };
         Summary::of(metrics, facts)
     }
 
-    /// Waits until outputs have written what waits for them, and says what they have not.
-    pub(super) fn end_outputs(&mut self) {
+    /// Waits until outputs have written what waits for them, and says what they have not: how many samples found no
+    /// room.
+    pub(super) fn end_outputs(&mut self) -> u64 {
+        let mut all_left_out = 0;
         for output in std::mem::take(&mut self.outputs) {
             let left_out = output.left_out();
+            all_left_out += left_out;
             if let Err(why) = output.finish() {
                 self.say(Level::Error, format!("an output could not be finished: {why}"));
             }
@@ -95,6 +99,7 @@ impl Collector<'_, '_> {
                 self.say(Level::Error, text);
             }
         }
+        all_left_out
     }
 
     /// The files that `handleSummary` returns; None: it returns nothing, and the summary is shown as it is without it.

@@ -28,9 +28,6 @@ use crate::shard::Level;
 use crate::summary::{Summary, recorded};
 use crate::vu::Phase;
 
-/// Samples that may wait for an output that is written more slowly than they come.
-const MOST_WAITING_SAMPLES: u64 = 1_000_000;
-
 /// The state of the collector.
 pub(super) struct Collector<'a, 'o> {
     pub(super) test: Test,
@@ -109,7 +106,7 @@ fn outputs(test: &Test) -> io::Result<Vec<SinkThread<Samples>>> {
     let open = |wanted| {
         let tags = test.common.system_tags();
         let output = Output::open(wanted, &test.store, tags, test.started, (test.asked.standard_output)())?;
-        SinkThread::start("output", MOST_WAITING_SAMPLES, output)
+        SinkThread::start("output", wanted.most_waiting(), output)
     };
     test.asked.outputs.iter().map(open).collect()
 }

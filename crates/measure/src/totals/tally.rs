@@ -153,6 +153,7 @@ impl Tally {
             metrics: self.metrics.summary(duration_s),
             watched: self.metrics.watched(duration_s),
             metrics_left_out: self.metrics.left_out() + self.metrics.untold(),
+            samples_left_out: 0,
             plugins: self.plugins(),
             expectations: self.sum.expectations.summary(),
             run_folder: self.run_folder.clone(),
