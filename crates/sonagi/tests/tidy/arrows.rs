@@ -83,6 +83,11 @@ const NEVER_SEES: &[(&str, &[&str])] = &[
         &["clap", "sonagi-engine", "sonagi-artillery", "sonagi-k6", "sonagi-report", "sonagi-chat"],
     ),
     ("sonagi-transpile", &["tokio", "hyper", "rustls", "socket2", "mio", "clap"]),
+    (
+        "sonagi-watch",
+        &["clap", "sonagi-engine", "sonagi-verdict", "sonagi-artillery", "sonagi-k6", "sonagi-report"],
+    ),
+    ("sonagi-verdict", &["tokio", "hyper", "rustls", "socket2", "mio", "jiff", "sonagi-engine"]),
 ];
 
 /// Crates whose source names neither a clock nor a socket, and why. That only the binary prints, exits and reads
