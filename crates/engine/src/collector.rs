@@ -99,19 +99,27 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
         (Arc::new(context), inbox)
     }
 
-    /// Waits for the next report, for as long as nothing else is to be done.
-    fn next(&mut self, inbox: &Receiver<Report<D>>) -> Result<Report<D>, RecvTimeoutError> {
+    /// Waits for the next report, for as long as nothing else is to be done. Lines are told here, whoever waits.
+    fn next(&mut self, inbox: &Receiver<Report<D>>) -> Option<Report<D>> {
         if let Some(line) = self.waiting.take_left_out() {
             self.collect.event(RunEvent::Line(&LogLine { at: self.now(), ..line }));
         }
         let now = self.now();
         let quiet = self.collect.turn(now, &mut self.totals).min(TICK);
-        inbox.recv_timeout(quiet)
-    }
-
-    fn tell(&mut self, line: &LogLine) {
-        self.waiting.taken(line);
-        self.collect.event(RunEvent::Line(line));
+        match inbox.recv_timeout(quiet) {
+            Ok(Report::Line(line)) => {
+                self.waiting.taken(&line);
+                self.collect.event(RunEvent::Line(&line));
+                None
+            }
+            Ok(report) => {
+                let is_second = matches!(report, Report::Second(..));
+                self.undelivered.fetch_sub(u64::from(is_second), Relaxed);
+                Some(report)
+            }
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => Some(Report::Broken { shard: None }),
+        }
     }
 
     /// Starts the load threads and returns when all of them are ready. What they say meanwhile is told as it comes:
@@ -128,14 +136,13 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
         let mut unready = threads.len();
         while unready > 0 {
             match self.next(&inbox) {
-                Ok(Report::Ready) => unready -= 1,
-                Ok(Report::Line(line)) => self.tell(&line),
-                Ok(Report::Failed(error)) => return Err(self.given_up(error)),
-                Ok(_) | Err(RecvTimeoutError::Disconnected) => {
+                Some(Report::Ready) => unready -= 1,
+                Some(Report::Failed(error)) => return Err(self.given_up(error)),
+                Some(_) => {
                     let broken = std::io::Error::other("a thread ended before it was ready");
                     return Err(self.given_up(Error::Start(broken)));
                 }
-                Err(RecvTimeoutError::Timeout) => {}
+                None => {}
             }
             self.collect.waiting().map_err(Error::Dialect)?;
         }
@@ -160,29 +167,24 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
     pub(crate) fn once(&mut self, task: D::Task) -> Result<Option<D::Done>, Error<D::Error>> {
         let (context, inbox) = self.context();
         let thread = thread::start(context, Role::Once(task))?;
-        let (mut done, mut patience) = (None, Patience::new(self.control.clone(), None));
-        loop {
+        let mut patience = Patience::new(self.control.clone(), None);
+        while !patience.is_over() {
             match self.next(&inbox) {
-                Ok(Report::Line(line)) => self.tell(&line),
-                Ok(Report::Meanwhile(record)) => self.take_of_once(*record),
-                Ok(Report::Done(what)) => done = Some(what),
-                Ok(Report::Ended(record)) => {
+                Some(Report::Second(_, record)) => self.take_of_once(*record),
+                Some(Report::Ended(record, done)) => {
                     self.take_of_once(*record);
-                    break;
-                }
-                Ok(Report::Failed(error)) => return Err(error),
-                Ok(Report::Broken { .. }) | Err(RecvTimeoutError::Disconnected) => {
-                    self.collect.broken();
+                    join(thread);
                     return Ok(done);
                 }
-                Ok(Report::Ready | Report::Second(..)) | Err(RecvTimeoutError::Timeout) => {}
-            }
-            if patience.is_over() {
-                return Ok(done);
+                Some(Report::Failed(error)) => return Err(error),
+                Some(Report::Broken { .. }) => {
+                    self.collect.broken();
+                    break;
+                }
+                Some(Report::Line(_) | Report::Ready) | None => {}
             }
         }
-        join(thread);
-        Ok(done)
+        Ok(None)
     }
 
     /// Where the clock goes on to the load, thresholds may be judged of it at once; else it goes with the next second.
@@ -205,16 +207,11 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
         let mut patience = Patience::new(self.control.clone(), D::STOP_PATIENCE);
         let mut is_given_up = false;
         while seconds.are_awaited() && !is_given_up {
-            match self.next(&inbox) {
-                Ok(report) => self.take(report, &mut seconds)?,
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => {
-                    self.collect.broken();
-                    break;
-                }
+            if let Some(report) = self.next(&inbox) {
+                self.take(report, &mut seconds)?;
             }
-            while let Some((second, records)) = seconds.whole() {
-                self.absorb(records, At(second as i64 * SECOND_NS));
+            while let Some((at, records)) = seconds.whole() {
+                self.absorb(records, at);
             }
             is_given_up = patience.is_over();
         }
@@ -238,7 +235,7 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
         if let Some(watcher) = &self.options.watcher {
             watcher.begin(&self.dialect.metrics(), self.epoch);
         }
-        let go = Go { epoch, first_second: (begins.0 / SECOND_NS) as u64 + 1 };
+        let go = Go { epoch, from: At(begins.second() * SECOND_NS) };
         for to in goes {
             // A thread that does not receive it is broken, and reports that.
             let _ = to.send(go);
@@ -247,13 +244,11 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
 
     fn take(&mut self, report: Report<D>, seconds: &mut Seconds) -> Result<(), Error<D::Error>> {
         match report {
-            Report::Line(line) => self.tell(&line),
-            Report::Second(second, mut record) => {
-                self.undelivered.fetch_sub(1, Relaxed);
+            Report::Second(at, mut record) => {
                 self.collect.record(&mut record);
-                seconds.take(second, *record);
+                seconds.take(at, *record);
             }
-            Report::Ended(mut record) => {
+            Report::Ended(mut record, _) => {
                 self.collect.record(&mut record);
                 seconds.end(*record);
             }
@@ -262,7 +257,7 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
                 self.collect.broken();
                 seconds.lose(shard);
             }
-            Report::Meanwhile(_) | Report::Ready | Report::Done(_) => {}
+            Report::Line(_) | Report::Ready => {}
         }
         Ok(())
     }
