@@ -96,7 +96,7 @@ pub(crate) struct Shard {
     /// Buffers for messages on their way to scripts, none of them in use.
     pub(crate) receive_buffers: ReceiveBuffers,
     /// The counts of the whole test; set once its scenarios are known.
-    pub(crate) instance: OnceCell<Box<dyn TestCounts>>,
+    pub(crate) instance: OnceCell<TestCounts>,
     /// A script said that the test has failed (`exec.test.fail`).
     pub(crate) has_failed: Cell<bool>,
 }

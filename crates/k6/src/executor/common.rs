@@ -145,6 +145,11 @@ impl Common {
         })
     }
 
+    /// The sum of a count over scenarios.
+    pub fn sum(all: &[Arc<Common>], of: fn(&Common) -> u64) -> u64 {
+        all.iter().map(|common| of(common)).sum()
+    }
+
     /// Users that iterate, for the gauge `vus`: with arrivals those in an iteration, else all the scenario holds.
     pub fn active_vus(&self) -> u64 {
         self.active.load(Relaxed)

@@ -24,7 +24,6 @@ pub use turns::Turn;
 use sonagi_measure::At;
 use std::fmt;
 use std::future::Future;
-use std::rc::Rc;
 
 /// A pool that gives out virtual users; one per shard. Users come back to it, and other scenarios reuse them.
 pub trait Pool: 'static {
@@ -52,12 +51,8 @@ pub trait Vu: 'static {
 pub struct Iteration {
     /// Which scenario, as in the options.
     pub scenario: usize,
-    /// The function to call.
-    pub exec: Rc<str>,
-    /// Which iteration of the scenario this is, from 0, in this process.
-    pub number_in_instance: u64,
-    /// The same in the whole test, which one process runs.
-    pub number_in_test: u64,
+    /// Which iteration of the scenario this is, from 0.
+    pub number: u64,
     /// When it was planned: an arrival's instant, or now.
     pub planned: At,
     /// When to give up.

@@ -25,7 +25,7 @@ pub(super) struct Bars<'a> {
 impl Bars<'_> {
     /// The line for the test.
     pub(super) fn head(&self, elapsed: Duration) -> String {
-        let sum = |of: fn(&Common) -> u64| self.commons.iter().map(|common| of(common)).sum::<u64>();
+        let sum = |of: fn(&Common) -> u64| Common::sum(self.commons, of);
         let there = self.plan.planned_vus.max(sum(Common::held_vus));
         let digits = there.to_string().len();
         format!(

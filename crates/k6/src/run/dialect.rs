@@ -14,7 +14,8 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 
 use super::one_shot::{OneShot, OneShotDone};
-use super::vu_pool::{Counted, Lender, Shared, VuPool};
+use super::vu_pool::{Lender, Shared, VuPool};
+use crate::execution_context::TestCounts;
 use crate::executor::{self, Dropped, Failed, Plan, Share, Watch};
 use crate::metrics::{Detail, Interval, Registry, SystemTag, builtin};
 use crate::runtime::{Thrown, User};
@@ -138,9 +139,9 @@ impl Dialect for K6 {
 
 fn alone(shard: Rc<Shard>, task: &OneShot) -> Result<Users, Unready> {
     if let Some((began, there)) = task.under_way {
-        let counted = Counted { scenarios: Vec::new(), there, began, clock: Rc::clone(&shard.clock) };
+        let counts = TestCounts { scenarios: Vec::new(), there, began, clock: Rc::clone(&shard.clock) };
         // Set once: the shard is new.
-        let _ = shard.instance.set(Box::new(counted));
+        let _ = shard.instance.set(counts);
     }
     let user = User::new(Vu::new(Rc::clone(&shard), 0))?;
     Ok(Users { shard, pool: None, alone: RefCell::new(Some(user)) })

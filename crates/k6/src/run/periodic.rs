@@ -65,7 +65,7 @@ impl Timetable {
     }
 
     fn sum(&self, of: fn(&Common) -> u64) -> u64 {
-        self.scenarios.iter().map(|common| of(common)).sum()
+        Common::sum(&self.scenarios, of)
     }
 }
 

@@ -2,7 +2,6 @@
 
 use sonagi_measure::At;
 use sonagi_measure::recorder::Counter;
-use sonagi_transport::clock::Clock;
 use std::cell::{OnceCell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -112,8 +111,8 @@ impl VuPool {
             }));
         }
         let clock = Rc::clone(&self.shard.clock);
-        let instance = Counted { scenarios: scenarios.clone(), there: planned_vus, began: *began, clock };
-        let _ = self.shard.instance.set(Box::new(instance));
+        let counts = TestCounts { scenarios: scenarios.clone(), there: planned_vus, began: *began, clock };
+        let _ = self.shard.instance.set(counts);
     }
 
     /// A user whose init code has run.
@@ -138,45 +137,6 @@ impl VuPool {
                 user.vu.observe_traffic(&self.scenarios[*last].tags, user.vu.now());
             }
         }
-    }
-}
-
-/// The counts of all shards together, for scripts to read.
-pub(super) struct Counted {
-    /// None before they are under way.
-    pub(super) scenarios: Vec<Arc<executor::Common>>,
-    /// Users whose init code ran before the test began.
-    pub(super) there: u64,
-    /// When the test began, before `setup`.
-    pub(super) began: At,
-    pub(super) clock: Rc<Clock>,
-}
-
-impl Counted {
-    fn sum(&self, of: fn(&executor::Common) -> u64) -> u64 {
-        self.scenarios.iter().map(|common| of(common)).sum()
-    }
-}
-
-impl TestCounts for Counted {
-    fn duration_ms(&self) -> f64 {
-        self.clock.now().since(self.began) as f64 / 1e6
-    }
-
-    fn iterations_completed(&self) -> u64 {
-        self.sum(executor::Common::complete)
-    }
-
-    fn iterations_interrupted(&self) -> u64 {
-        self.sum(executor::Common::interrupted)
-    }
-
-    fn vus_active(&self) -> u64 {
-        self.sum(executor::Common::active_vus)
-    }
-
-    fn vus_initialized(&self) -> u64 {
-        self.there.max(self.sum(executor::Common::held_vus))
     }
 }
 
@@ -212,8 +172,7 @@ impl executor::Vu for PooledVu {
         vu.number_samples();
         vu.current_iteration.replace(scenario.current.get().map(|current| CurrentIteration {
             scenario: Rc::clone(current),
-            in_instance: iteration.number_in_instance,
-            in_test: iteration.number_in_test,
+            number: iteration.number,
             of_vu: self.done[iteration.scenario],
         }));
         self.done[iteration.scenario] += 1;

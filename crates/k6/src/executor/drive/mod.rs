@@ -43,7 +43,6 @@ pub struct Share<P: Pool> {
 /// Runs a share to its end. To be called on the shard's thread, within its `LocalSet`, on every shard of the plan.
 pub async fn run<P: Pool>(share: Share<P>) {
     let driver = Rc::new(Driver {
-        exec: Rc::from(share.options.exec.as_str()),
         options: share.options,
         plan: share.plan,
         common: share.common,
@@ -74,7 +73,6 @@ pub async fn run<P: Pool>(share: Share<P>) {
 }
 
 struct Driver<P: Pool> {
-    exec: Rc<str>,
     options: Scenario,
     plan: Arc<Plan>,
     common: Arc<Common>,
@@ -147,15 +145,8 @@ impl<P: Pool> Driver<P> {
 
     /// One iteration, stopped at its hard end by `alarm`.
     async fn iterate(&self, vu: &mut P::Vu, planned: At, stop: &Stop, mut alarm: Pin<&mut Sleep>) {
-        let number = self.common.number();
-        let iteration = Iteration {
-            scenario: self.common.scenario,
-            exec: Rc::clone(&self.exec),
-            number_in_instance: number,
-            number_in_test: number,
-            planned,
-            stop: stop.clone(),
-        };
+        let (scenario, number) = (self.common.scenario, self.common.number());
+        let iteration = Iteration { scenario, number, planned, stop: stop.clone() };
         let mut waited = false;
         let over = {
             let mut iterating = std::pin::pin!(vu.iterate(iteration));

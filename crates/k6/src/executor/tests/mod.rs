@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use sonagi_transport::clock::Clock;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::rc::Rc;
 use std::sync::Arc;
 use tokio::time::Instant;
 
@@ -97,11 +98,10 @@ struct Sleeper {
 
 impl Vu for Sleeper {
     async fn iterate(&mut self, iteration: Iteration) -> Over {
-        assert_eq!(&*iteration.exec, "default");
         let place = Rc::clone(&self.place);
         let from = place.now();
         let name = place.names[iteration.scenario].clone();
-        let (ms, over) = (place.lasts)(&name, iteration.number_in_test);
+        let (ms, over) = (place.lasts)(&name, iteration.number);
         let over = if ms == 0 {
             over
         } else if ms < 0 {
@@ -115,7 +115,7 @@ impl Vu for Sleeper {
             }
         };
         let whole = over == Over::Complete;
-        let (until, number) = (place.now(), iteration.number_in_test);
+        let (until, number) = (place.now(), iteration.number);
         place.report.borrow_mut().done.push(Done { scenario: name, vu: self.id, from, until, number, whole });
         over
     }

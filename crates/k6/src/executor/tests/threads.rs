@@ -12,7 +12,7 @@ struct Quick(Arc<Mutex<Vec<u64>>>);
 impl Vu for Quick {
     async fn iterate(&mut self, iteration: Iteration) -> Over {
         tokio::task::yield_now().await;
-        self.0.lock().unwrap().push(iteration.number_in_test);
+        self.0.lock().unwrap().push(iteration.number);
         Over::Complete
     }
 }
