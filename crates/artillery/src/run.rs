@@ -102,19 +102,13 @@ pub fn run(
         return Err(Error::NothingToDo);
     }
     check_sources(&options.source_addresses)?;
-    let (threads, source_addresses) = (options.threads.max(1), options.source_addresses.len());
+    let (source_addresses, watcher) = (options.source_addresses.len(), options.watcher.clone());
     let written = header(&plan, &options);
-    let watcher = options.watcher.clone();
     let artillery = Arc::new(Artillery::new(plan, options));
     let submetrics = artillery.metrics.submetrics().iter().map(|one| one.name.to_string()).collect();
-    let kernel = sonagi_engine::Options {
-        threads,
-        header: Header { submetrics, ..written },
-        rules: artillery.plan.delivery.unwrap_or_default(),
-        source_addresses,
-        epoch: Instant::now(),
-        watcher,
-    };
+    let header = Header { submetrics, ..written };
+    let rules = artillery.plan.delivery.unwrap_or_default();
+    let kernel = sonagi_engine::Options { header, rules, source_addresses, epoch: Instant::now(), watcher };
     let mut follower = Follower {
         boundaries: artillery.plan.load.boundaries(),
         artillery: Arc::clone(&artillery),

@@ -89,7 +89,7 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
             dialect: Arc::clone(self.dialect),
             control: self.control.clone(),
             epoch: self.epoch,
-            threads: self.options.threads,
+            threads: self.options.header.shards,
             sizes: (self.options.header.operations.len(), self.options.header.scenarios.len()),
             metrics: self.dialect.metrics(),
             waiting: self.waiting.clone(),
@@ -127,7 +127,7 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
     pub(crate) fn start(&mut self) -> Result<Threads<D>, Error<D::Error>> {
         let (context, inbox) = self.context();
         let (mut threads, mut goes) = (Vec::new(), Vec::new());
-        for index in 0..self.options.threads {
+        for index in 0..self.options.header.shards {
             let (go, told) = oneshot::channel();
             threads.push(thread::start(Arc::clone(&context), Role::Load { index, go: told })?);
             goes.push(go);
@@ -203,7 +203,7 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
     pub(crate) fn load(&mut self, ready: Threads<D>) -> Result<(), Error<D::Error>> {
         let Threads { threads, goes, inbox } = ready;
         self.begin(goes);
-        let mut seconds = Seconds::new(self.options.threads, std::mem::take(&mut self.leftover));
+        let mut seconds = Seconds::new(self.options.header.shards, std::mem::take(&mut self.leftover));
         let mut patience = Patience::new(self.control.clone(), D::STOP_PATIENCE);
         let mut is_given_up = false;
         while seconds.are_awaited() && !is_given_up {

@@ -10,9 +10,7 @@ use crate::watcher::Watcher;
 /// How a run is carried out.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Threads generating load, at least 1.
-    pub threads: usize,
-    /// The header of the run's record.
+    /// The header of the run's record; it says how many threads generate load.
     pub header: Header,
     /// How the ledger judges.
     pub rules: Rules,
@@ -22,6 +20,13 @@ pub struct Options {
     pub epoch: Instant,
     /// Whoever looks at the target meanwhile.
     pub watcher: Option<Arc<dyn Watcher>>,
+}
+
+impl Options {
+    /// Those of a run that began then: the ledger's rules are the usual ones, and nobody looks at the target.
+    pub fn new(header: Header, epoch: Instant) -> Options {
+        Options { header, rules: Rules::default(), source_addresses: 0, epoch, watcher: None }
+    }
 }
 
 /// Why a run could not be carried out.

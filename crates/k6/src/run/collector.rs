@@ -67,7 +67,6 @@ pub(super) fn run(test: Test, abort: &Arc<Abort>, on: &mut dyn FnMut(RunEvent<'_
     let sampler = test.common.sampler(measured.0, measured.1);
     let delivery = Delivery::of(&test, measured);
     let options = sonagi_engine::Options {
-        threads: test.plan.shards,
         header: header::header(&test, delivery.is_some()),
         rules: test.common.options.sonagi.delivery,
         source_addresses: test.common.net(1, 1).source_addresses.len(),

@@ -10,7 +10,7 @@ use std::io;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::task::JoinSet;
 
 use super::one_shot::{OneShot, OneShotDone};
@@ -24,14 +24,14 @@ use crate::vu::Vu;
 
 /// A test, as its threads share it.
 pub(super) struct K6 {
-    pub(super) common: Arc<Common>,
+    common: Arc<Common>,
     /// Empty while the script is read.
-    pub(super) plan: Arc<Plan>,
+    plan: Arc<Plan>,
     pub(super) shared: Arc<Shared>,
     /// The wall clock at the test's start, in ms since 1970.
-    pub(super) started_ms: f64,
+    started_ms: f64,
     /// How samples are told apart, and whether each is kept.
-    pub(super) measured: (Detail, bool),
+    measured: (Detail, bool),
     /// There once the scenarios are about to begin.
     pub(super) go: OnceLock<Go>,
 }
@@ -148,6 +148,17 @@ fn alone(shard: Rc<Shard>, task: &OneShot) -> Result<Users, Unready> {
 }
 
 impl K6 {
+    pub(super) fn new(
+        common: Arc<Common>,
+        plan: Arc<Plan>,
+        started: SystemTime,
+        measured: (Detail, bool),
+    ) -> K6 {
+        let since_1970 = started.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let (shared, started_ms) = (Arc::default(), since_1970.as_secs_f64() * 1e3);
+        K6 { common, plan, shared, started_ms, measured, go: OnceLock::new() }
+    }
+
     /// A load thread's users, all of which have run their init code.
     async fn pool(&self, shard: Rc<Shard>) -> Result<Users, Unready> {
         let pool = VuPool::new(&shard, &self.shared);

@@ -24,14 +24,12 @@ mod vu_pool;
 
 use serde_json::{Map, Value};
 use sonagi_engine::{Collect, RunEvent, Watcher};
-use sonagi_measure::ledger::Rules;
 use sonagi_measure::totals::{Follow, Header};
-use std::fmt;
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 use tokio::time::Instant;
 
 use crate::bundle::Bundle;
@@ -51,7 +49,6 @@ pub const AS_JSON: &str = "an Artillery script is run as YAML or JSON: `node -p 
                            'JSON.stringify(require(\"./script.js\"))'` writes it as that";
 
 /// A test to run, with its settings.
-#[derive(Clone, Debug)]
 pub struct Asked {
     /// The script's absolute path.
     pub script: PathBuf,
@@ -89,19 +86,12 @@ pub struct Asked {
 type MakeWatcher = dyn Fn(&[String]) -> Result<Option<Arc<dyn Watcher>>, String>;
 
 /// How a test is watched: that is known when its script's options are.
-#[derive(Clone)]
-pub struct Watching(Arc<MakeWatcher>);
+pub struct Watching(Box<MakeWatcher>);
 
 impl Watching {
     /// Watches as this function says.
     pub fn by(make: impl Fn(&[String]) -> Result<Option<Arc<dyn Watcher>>, String> + 'static) -> Watching {
-        Watching(Arc::new(make))
-    }
-}
-
-impl fmt::Debug for Watching {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Watching")
+        Watching(Box::new(make))
     }
 }
 
@@ -149,15 +139,10 @@ fn read(asked: Asked, abort: &Arc<Abort>, on: &mut dyn FnMut(RunEvent<'_>)) -> R
     let first = common(&asked, &bundle, &registry, nothing.options, LIMITS);
     let tasks = vec![Task::Init, Task::Options, Task::Functions];
     let task = OneShot { tasks, limit: None, abort: Arc::clone(abort), under_way: None };
-    let reader = K6 {
-        common: first,
-        plan: Arc::new(Plan::of(&[], 1)),
-        shared: Arc::default(),
-        started_ms: 0.0,
-        measured: (Detail::Total, false),
-        go: OnceLock::new(),
-    };
-    let done = sonagi_engine::once(&Arc::new(reader), &alone(epoch), abort.control(), &mut Reading(on), task);
+    let reader = Arc::new(K6::new(first, Arc::new(Plan::of(&[], 1)), started, (Detail::Total, false)));
+    let alone = Header { operations: header::operations(), ..Header::default() };
+    let alone = sonagi_engine::Options::new(alone, epoch);
+    let done = sonagi_engine::once(&reader, &alone, abort.control(), &mut Reading(on), task);
     let mut read = match done {
         Ok(Some(OneShotDone { outcomes, .. })) => outcomes.into_iter(),
         Ok(None) => return Err(Ended::early(Exit::Other, "a thread ended without a word")),
@@ -213,28 +198,6 @@ impl Follow for Reading<'_, '_> {}
 impl Collect<K6> for Reading<'_, '_> {
     fn event(&mut self, event: RunEvent<'_>) {
         (self.0)(event);
-    }
-
-    fn task(&mut self, _: sonagi_engine::Phase) -> Option<OneShot> {
-        None
-    }
-
-    fn done(&mut self, _: sonagi_engine::Phase, _: Option<OneShotDone>) -> bool {
-        true
-    }
-}
-
-/// The options of a task that one user does outside of any run.
-fn alone(epoch: Instant) -> sonagi_engine::Options {
-    let header = Header { operations: header::operations(), ..Header::default() };
-    let watcher = None;
-    sonagi_engine::Options {
-        threads: 1,
-        header,
-        rules: Rules::default(),
-        source_addresses: 0,
-        epoch,
-        watcher,
     }
 }
 
@@ -321,15 +284,7 @@ impl Test {
 
     /// It as its threads share it.
     fn dialect(&self, measured: (Detail, bool)) -> K6 {
-        let since_1970 = self.started.duration_since(UNIX_EPOCH);
-        K6 {
-            common: Arc::clone(&self.common),
-            plan: Arc::clone(&self.plan),
-            shared: Arc::default(),
-            started_ms: since_1970.map_or(0.0, |since| since.as_secs_f64() * 1e3),
-            measured,
-            go: OnceLock::new(),
-        }
+        K6::new(Arc::clone(&self.common), Arc::clone(&self.plan), self.started, measured)
     }
 
     fn has(&self, function: &str) -> bool {
