@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 use sonagi_engine::RunEvent;
-use sonagi_measure::At;
 use sonagi_measure::summary::{Conclusion, Summary as RunSummary};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -21,7 +20,7 @@ use crate::vu::Phase;
 impl Collector<'_, '_> {
     /// Thresholds for the last time, and the summary; what the run's record says once it is judged.
     pub(super) fn close(&mut self, record: RunSummary, metrics: &mut MetricStore) -> RunSummary {
-        let elapsed = self.timetable.elapsed(self.test.since_epoch());
+        let elapsed = self.timetable.elapsed(self.test.now());
         let judgement = metrics.judge(elapsed, true);
         if !judgement.metrics.is_empty() && self.exit == Exit::Passed {
             self.say(
@@ -36,9 +35,8 @@ impl Collector<'_, '_> {
         }
         let record = RunSummary { samples_left_out: self.end_outputs(), ..record };
         let summary = Box::new(self.summarised(&record, elapsed, metrics));
-        let ended = self.timetable.began().unwrap_or_default() + elapsed;
         (self.on)(RunEvent::Noted {
-            at: At(ended.as_nanos() as i64),
+            at: self.timetable.ended.unwrap_or_default(),
             kind: recorded::ENDED,
             detail: &recorded::ended(self.test.drawn()),
         });

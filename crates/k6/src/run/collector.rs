@@ -2,7 +2,7 @@
 //! samples.
 
 use serde_json::Value;
-use sonagi_engine::{Collect, LogLine, RunEvent, SinkThread};
+use sonagi_engine::{Collect, LogLine, RunEvent, SinkThread, TICK};
 use sonagi_measure::At;
 use sonagi_measure::ledger::{Arrival, Counts, RoomId};
 use sonagi_measure::recorder::Record;
@@ -18,7 +18,7 @@ use super::delivery_metrics::Delivery;
 use super::dialect::{Go, K6, Unready};
 use super::ending::{EXCEPTION, complaint, exit_of};
 use super::one_shot::{OneShot, OneShotDone};
-use super::periodic::{LOOK, Timetable};
+use super::periodic::Timetable;
 use super::{End, Ended, Exit, Test, header, traffic};
 use crate::executor::{self, Abort, Reason};
 use crate::metrics::{Interval, MetricStore, Registry, Sample, Sampler};
@@ -76,7 +76,7 @@ pub(super) fn run(test: Test, abort: &Arc<Abort>, on: &mut dyn FnMut(RunEvent<'_
     let dialect = Arc::new(test.dialect(measured));
     dialect.shared.users.store(test.plan.planned_vus, Ordering::Relaxed);
     let mut collector = Collector {
-        timetable: Timetable::new(test.since_epoch()),
+        timetable: Timetable::new(test.now()),
         dialect: Arc::clone(&dialect),
         test,
         abort,
@@ -195,7 +195,7 @@ impl Collect<K6> for Collector<'_, '_> {
             scenarios.map(|(at, one)| executor::Common::new(at, one, &self.test.plan, &state)).collect();
         self.over = vec![None; commons.len()];
         self.timetable.scenarios.clone_from(&commons);
-        let began = self.timetable.began().map_or(begins, |began| At(began.as_nanos() as i64));
+        let began = self.timetable.began.unwrap_or(begins);
         // Set once: a test begins once.
         let _ = self.dialect.go.set(Go { scenarios: commons, began, data: self.data.clone() });
     }
@@ -207,10 +207,10 @@ impl Collect<K6> for Collector<'_, '_> {
             }
         }
         if self.is_closed {
-            return LOOK;
+            return TICK;
         }
         self.keep_time(totals.metrics());
-        self.timetable.quiet(self.test.since_epoch())
+        self.timetable.quiet(self.test.now())
     }
 
     fn broken(&mut self) {
@@ -232,7 +232,7 @@ impl Collect<K6> for Collector<'_, '_> {
         if has_begun && !self.timetable.scenarios.iter().any(|common| common.complete() > 0) {
             self.warn_of_nothing();
         }
-        self.timetable.end(self.test.since_epoch());
+        self.timetable.ended = Some(self.test.now());
     }
 
     /// The verdict says what the exit code says: a threshold that ends the test has judged it, and a signal behind the
@@ -250,9 +250,8 @@ impl Collect<K6> for Collector<'_, '_> {
 impl Collector<'_, '_> {
     /// The test begins, with what comes before its scenarios.
     fn begin(&mut self) {
-        let now = self.test.since_epoch();
-        self.timetable.begin(now);
-        let at = At(now.as_nanos() as i64);
+        let at = self.test.now();
+        self.timetable.began = Some(at);
         (self.on)(RunEvent::Noted { at, kind: recorded::BEGAN, detail: &Value::Null });
     }
 
@@ -331,13 +330,8 @@ impl Collector<'_, '_> {
         };
         let call = Task::Call { phase, function: function.into(), given };
         let there = self.dialect.shared.initialised.load(Ordering::Relaxed);
-        let began = self.timetable.began();
-        OneShot {
-            tasks: vec![Task::Init, call],
-            limit: Some(limit),
-            abort,
-            under_way: began.map(|began| (At(began.as_nanos() as i64), there)),
-        }
+        let under_way = self.timetable.began.map(|began| (began, there));
+        OneShot { tasks: vec![Task::Init, call], limit: Some(limit), abort, under_way }
     }
 
     /// The value that the last task returned, or the exception of the first that failed.
@@ -368,7 +362,7 @@ impl Collector<'_, '_> {
 
     /// Logs an exception, with its fields.
     pub(super) fn complain(&mut self, thrown: &Thrown) {
-        let at = At(self.test.since_epoch().as_nanos() as i64);
+        let at = self.test.now();
         (self.on)(RunEvent::Line(&LogLine { at, ..complaint(thrown, EXCEPTION) }));
     }
 
@@ -384,7 +378,7 @@ impl Collector<'_, '_> {
     }
 
     pub(super) fn say_with(&mut self, level: Level, text: &str, fields: &[(&'static str, &str)]) {
-        let at = At(self.test.since_epoch().as_nanos() as i64);
+        let at = self.test.now();
         let fields = fields.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
         (self.on)(RunEvent::Line(&LogLine { at, fields, ..LogLine::new(level, text) }));
     }
@@ -417,7 +411,7 @@ impl Collector<'_, '_> {
     fn all_bars(&mut self) -> Vec<String> {
         let mut bars = std::mem::take(&mut self.bars);
         if !self.timetable.scenarios.is_empty() {
-            bars.insert(0, self.drawn(&[]).head(self.timetable.elapsed(self.test.since_epoch())));
+            bars.insert(0, self.drawn(&[]).head(self.timetable.elapsed(self.test.now())));
         }
         bars
     }

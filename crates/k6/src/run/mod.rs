@@ -24,12 +24,13 @@ mod vu_pool;
 
 use serde_json::{Map, Value};
 use sonagi_engine::{Collect, RunEvent, Watcher};
+use sonagi_measure::At;
 use sonagi_measure::totals::{Follow, Header};
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 use tokio::time::Instant;
 
 use crate::bundle::Bundle;
@@ -295,7 +296,7 @@ impl Test {
         if self.asked.full_summary { Detail::Scopes } else { Detail::Total }
     }
 
-    fn since_epoch(&self) -> Duration {
-        self.epoch.elapsed()
+    fn now(&self) -> At {
+        At(self.epoch.elapsed().as_nanos() as i64)
     }
 }

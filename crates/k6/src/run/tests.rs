@@ -8,6 +8,7 @@ use sonagi_measure::recorder::Counter;
 use sonagi_measure::summary::{Conclusion, Summary as RunSummary, Verdict};
 use std::net::TcpListener;
 use std::path::Path;
+use std::time::Duration;
 
 /// How a test ended, and what was said meanwhile: each line's level, first line and fields.
 struct Seen {
