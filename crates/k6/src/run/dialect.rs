@@ -187,13 +187,7 @@ impl K6 {
             };
             running.spawn_local(executor::run(share));
         }
-        while let Some(over) = running.join_next().await {
-            if let Err(broken) = over
-                && broken.is_panic()
-            {
-                std::panic::resume_unwind(broken.into_panic());
-            }
-        }
+        executor::all_over(&mut running).await;
     }
 }
 

@@ -16,6 +16,7 @@ use sonagi_measure::At;
 use sonagi_transport::clock::{Clock, Sleep};
 use std::cell::RefCell;
 use std::future::Future;
+use std::ops::Deref;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -42,16 +43,7 @@ pub struct Share<P: Pool> {
 
 /// Runs a share to its end. To be called on the shard's thread, within its `LocalSet`, on every shard of the plan.
 pub async fn run<P: Pool>(share: Share<P>) {
-    let driver = Rc::new(Driver {
-        options: share.options,
-        plan: share.plan,
-        common: share.common,
-        shard: share.shard,
-        pool: share.pool,
-        clock: share.clock,
-        watch: share.watch,
-        stops: RefCell::default(),
-    });
+    let driver = Rc::new(Driver { share, stops: RefCell::default() });
     let ear = tokio::task::spawn_local({
         let driver = Rc::clone(&driver);
         async move {
@@ -73,15 +65,17 @@ pub async fn run<P: Pool>(share: Share<P>) {
 }
 
 struct Driver<P: Pool> {
-    options: Scenario,
-    plan: Arc<Plan>,
-    common: Arc<Common>,
-    shard: usize,
-    pool: Rc<P>,
-    clock: Rc<Clock>,
-    watch: Rc<dyn Watch>,
+    share: Share<P>,
     /// Everybody who must hear of an abort.
     stops: RefCell<Vec<Stop>>,
+}
+
+impl<P: Pool> Deref for Driver<P> {
+    type Target = Share<P>;
+
+    fn deref(&self) -> &Share<P> {
+        &self.share
+    }
 }
 
 impl<P: Pool> Driver<P> {
@@ -188,7 +182,7 @@ impl<P: Pool> Driver<P> {
 }
 
 /// Until all of a shard's tasks are over; a panic in one is passed on.
-async fn all_over(tasks: &mut JoinSet<()>) {
+pub(crate) async fn all_over(tasks: &mut JoinSet<()>) {
     while let Some(over) = tasks.join_next().await {
         if let Err(error) = over
             && error.is_panic()
