@@ -294,16 +294,11 @@ impl Dialect for Artillery {
 /// be opened, is left to the requests, which will tell why.
 async fn warm(pool: &Rc<Pool>, shard: &Rc<sonagi_engine::Shard>, plan: &Plan) {
     let Ok((origin, _)) = Origin::parse(&plan.target) else { return };
-    let clock = &shard.clock;
-    let until = clock.now().plus(WARM_UP.as_nanos() as i64);
-    let patience = async {
-        while clock.now() < until && !shard.is_stopping() {
-            clock.sleep_until(clock.now().plus(TICK.as_nanos() as i64)).await;
-        }
-    };
+    let until = shard.clock.now().plus(WARM_UP.as_nanos() as i64);
     tokio::select! {
         () = pool.open_all(&shard.net, &origin) => {}
-        () = patience => {}
+        () = shard.clock.sleep_until(until) => {}
+        () = shard.control.stopped() => {}
     }
 }
 
