@@ -170,8 +170,6 @@ struct Artillery {
     net: NetOptions,
     /// For who loads the processor first.
     processor: LoadedProcessor,
-    /// The run's tag in stamps: 24 bits that tell its messages from those of other runs.
-    tag: u32,
     /// The variables that the `before` flow set.
     before_variables: OnceLock<Vec<(String, Value)>>,
 }
@@ -193,7 +191,6 @@ impl Artillery {
             tagged,
             net,
             processor: options.processor,
-            tag: sonagi_engine::delivery::draw_tag(),
             before_variables: OnceLock::new(),
         }
     }
@@ -252,7 +249,7 @@ impl Dialect for Artillery {
         kernel.recorder.borrow_mut().tell_apart(&self.tagged);
         let pool = self.plan.http.pool.map(|connections| Rc::new(Pool::new(connections)));
         let before = self.before_variables.get().cloned().unwrap_or_default();
-        let common = RunValues::new(Arc::clone(&self.plan), before, self.tag);
+        let common = RunValues::new(Arc::clone(&self.plan), before, self.shared.delivery.tag);
         let processor = self.functions(kernel, &common, task).await?;
         if let Some(pool) = pool.as_ref().filter(|_| task.is_none() && self.plan.http.warm) {
             warm(pool, kernel, &self.plan).await;
@@ -320,7 +317,7 @@ struct Follower<'f> {
 
 impl Follow for Follower<'_> {
     fn room(&self, room: RoomId) -> Option<String> {
-        self.artillery.shared.rooms.name(room)
+        self.artillery.shared.delivery.rooms.name(room)
     }
 }
 

@@ -1,7 +1,7 @@
 //! A load thread as a test's users see it: its samples and what they share, beside the kernel's clock, network, record
 //! and log.
 
-use sonagi_engine::delivery::{Rooms, draw_tag};
+pub(crate) use sonagi_engine::delivery::Delivery;
 pub(crate) use sonagi_engine::{Level, LogLine};
 use sonagi_measure::At;
 use sonagi_measure::outcome::OperationKind;
@@ -9,7 +9,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use crate::bundle::Bundle;
 use crate::execution_context::TestCounts;
@@ -40,25 +40,6 @@ pub(crate) struct Common {
     /// When the next request of all shards may leave.
     pub(crate) pace: Pace,
     pub(crate) delivery: Delivery,
-}
-
-/// The part of the ledger that all users of a test share: its rooms, and the numbers that are given out.
-#[derive(Debug)]
-pub(crate) struct Delivery {
-    pub(crate) rooms: Rooms,
-    /// Members so far: the next one's number.
-    pub(crate) members: AtomicU32,
-    /// Stamps drawn.
-    pub(crate) drawn: AtomicU64,
-    /// The test's own in stamps.
-    pub(crate) tag: u32,
-}
-
-impl Default for Delivery {
-    fn default() -> Delivery {
-        let (members, drawn) = (AtomicU32::new(0), AtomicU64::new(0));
-        Delivery { rooms: Rooms::default(), members, drawn, tag: draw_tag() }
-    }
 }
 
 /// A limit of requests per second over all threads: their clocks tell one time.

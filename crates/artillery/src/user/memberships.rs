@@ -53,7 +53,7 @@ impl User {
         });
         // A name that the subscription itself has to learn first is known at its end.
         let Some(Ok(name)) = room.map(|room| self.values.text(room)) else { return };
-        let room = self.shard.shared.rooms.named(&name);
+        let room = self.shard.shared.delivery.rooms.named(&name);
         if self.is_member_of(room.id) {
             return;
         }
@@ -64,7 +64,7 @@ impl User {
 
     /// The user is a member from now on; again is no change.
     pub(super) fn join(&mut self, name: &str) {
-        let room = self.shard.shared.rooms.named(name);
+        let room = self.shard.shared.delivery.rooms.named(name);
         let is_resumable =
             self.reconnect_plan.as_mut().is_some_and(|reconnect_plan| reconnect_plan.joined(room.id));
         let resumes = is_resumable && self.is_resuming() && self.has_place();
@@ -103,7 +103,7 @@ impl User {
     }
 
     pub(super) fn leave_room(&mut self, name: &str) {
-        let room = self.shard.shared.rooms.named(name);
+        let room = self.shard.shared.delivery.rooms.named(name);
         if let Some(reconnect_plan) = &mut self.reconnect_plan {
             reconnect_plan.left(room.id);
         }

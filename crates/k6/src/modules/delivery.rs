@@ -15,7 +15,6 @@ use sonagi_measure::stamp::{self, Stamp};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use crate::vu::Vu;
 
@@ -68,7 +67,7 @@ pub(super) enum By {
 
 impl MemberState {
     fn new(vu: &Vu) -> MemberState {
-        let number = vu.shard.common.delivery.members.fetch_add(1, Ordering::Relaxed);
+        let number = vu.shard.common.delivery.next_member();
         MemberState { number, ..MemberState::default() }
     }
 
@@ -148,7 +147,6 @@ pub(super) fn draw(vu: &Vu, name: &str) -> Stamp {
     let delivery = &vu.shard.common.delivery;
     let room = delivery.rooms.named(name);
     let now = vu.now();
-    delivery.drawn.fetch_add(1, Ordering::Relaxed);
     with_member(vu, |member, _| {
         let number = room.draw_number();
         let stamp = Stamp { run: delivery.tag, room: room.id, sender: member.number, number };

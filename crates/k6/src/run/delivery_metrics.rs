@@ -2,7 +2,6 @@
 
 use sonagi_measure::At;
 use sonagi_measure::ledger::{Arrival, Counts};
-use std::sync::atomic::Ordering;
 
 use super::Test;
 use crate::metrics::delivery::{ALWAYS, LATENCY, RATIO, counters};
@@ -72,6 +71,6 @@ impl Delivery {
 impl Test {
     /// Stamps that were drawn.
     pub(super) fn drawn(&self) -> u64 {
-        self.common.delivery.drawn.load(Ordering::Relaxed)
+        self.common.delivery.rooms.drawn()
     }
 }
