@@ -1,6 +1,7 @@
-//! A user's records for the ledger, in any script language: rooms by name, stamps found in received texts, and messages
-//! whose fate the user's own goodbye makes uncertain.
+//! A user's records for the ledger, in any script language: rooms by name and memberships of them, stamps found in
+//! received texts, and messages whose fate the user's own goodbye makes uncertain.
 
+pub use crate::memberships::{Manner, Membership, Memberships};
 pub use crate::rooms::{Room, Rooms};
 
 use sonagi_measure::At;
