@@ -9,7 +9,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 use crate::bundle::Bundle;
 use crate::execution_context::TestCounts;
@@ -40,6 +40,8 @@ pub(crate) struct Common {
     /// When the next request of all shards may leave.
     pub(crate) pace: Pace,
     pub(crate) delivery: Delivery,
+    /// A script said that the test has failed (`exec.test.fail`).
+    pub(crate) has_failed: AtomicBool,
 }
 
 /// A limit of requests per second over all threads: their clocks tell one time.
@@ -78,8 +80,6 @@ pub(crate) struct Shard {
     pub(crate) receive_buffers: ReceiveBuffers,
     /// The counts of the whole test; set once its scenarios are known.
     pub(crate) instance: OnceCell<TestCounts>,
-    /// A script said that the test has failed (`exec.test.fail`).
-    pub(crate) has_failed: Cell<bool>,
 }
 
 impl Deref for Shard {
@@ -103,7 +103,6 @@ impl Shard {
             tags,
             receive_buffers: ReceiveBuffers::default(),
             instance: OnceCell::new(),
-            has_failed: Cell::new(false),
         })
     }
 

@@ -10,6 +10,7 @@ use std::time::Duration;
 use super::Exit;
 use super::collector::Collector;
 use super::ending::Files;
+use super::one_shot::outcome;
 use crate::executor::Reason;
 use crate::metrics::MetricStore;
 use crate::runtime::{Given, Thrown};
@@ -29,7 +30,7 @@ impl Collector<'_, '_> {
             );
             self.end_with(Exit::ThresholdsCrossed, None);
         }
-        if self.has_failed || self.dialect.shared.has_failed.load(Ordering::Relaxed) {
+        if self.test.common.has_failed.load(Ordering::Relaxed) {
             self.say(Level::Error, "test run was marked as failed".to_owned());
             self.end_with(Exit::Failed, None);
         }
@@ -71,7 +72,7 @@ impl Collector<'_, '_> {
             trend_stats: options.summary_trend_stats.clone(),
             time_unit: options.summary_time_unit.as_deref().and_then(TimeUnit::named),
             full: self.test.asked.full_summary,
-            setup_data: self.setup_data.clone(),
+            setup_data: self.data.as_ref().and_then(|data| serde_json::from_str(data).ok()),
             no_color: self.test.asked.terminal[0],
             stdout_is_terminal: self.test.asked.terminal[1],
             stderr_is_terminal: self.test.asked.terminal[2],
@@ -110,7 +111,7 @@ impl Collector<'_, '_> {
         let task = self.one_shot(Phase::Summary, "handleSummary", data, Arc::default());
         let (dialect, abort) = (Arc::clone(&self.dialect), Arc::clone(self.abort));
         let outcome = match sonagi_engine::once(&dialect, run, abort.control(), self, task) {
-            Ok(done) => self.outcome(done),
+            Ok(done) => outcome(done),
             Err(error) => Err(Thrown::Error(error.to_string())),
         };
         match outcome {

@@ -17,7 +17,7 @@ use super::bars::Bars;
 use super::delivery_metrics::Delivery;
 use super::dialect::{Go, K6, Unready};
 use super::ending::{EXCEPTION, complaint, exit_of};
-use super::one_shot::{OneShot, OneShotDone};
+use super::one_shot::{OneShot, Outcomes, outcome};
 use super::periodic::Timetable;
 use super::{End, Ended, Exit, Test, header, traffic};
 use crate::executor::{self, Abort, Reason};
@@ -40,11 +40,8 @@ pub(super) struct Collector<'a, 'o> {
     pub(super) timetable: Timetable,
     pub(super) exit: Exit,
     pub(super) why: Option<String>,
-    pub(super) setup_data: Option<Value>,
     /// The value that `setup` returned, as the scenarios get it.
-    data: Option<Arc<str>>,
-    /// The script said so.
-    pub(super) has_failed: bool,
+    pub(super) data: Option<Arc<str>>,
     pub(super) bars: Vec<String>,
     /// The ledger as metrics; None: the script has nothing to do with it.
     delivery: Option<Delivery>,
@@ -85,9 +82,7 @@ pub(super) fn run(test: Test, abort: &Arc<Abort>, on: &mut dyn FnMut(RunEvent<'_
         sampler,
         exit: Exit::Passed,
         why: None,
-        setup_data: None,
         data: None,
-        has_failed: false,
         bars: Vec::new(),
         delivery,
         over: Vec::new(),
@@ -165,11 +160,9 @@ impl Collect<K6> for Collector<'_, '_> {
         }
     }
 
-    fn done(&mut self, phase: sonagi_engine::Phase, done: Option<OneShotDone>) -> bool {
-        let outcome = self.outcome(done);
-        match (phase, outcome) {
+    fn done(&mut self, phase: sonagi_engine::Phase, done: Option<Outcomes>) -> bool {
+        match (phase, outcome(done)) {
             (sonagi_engine::Phase::Before, Ok(data)) => {
-                self.setup_data = data.as_ref().and_then(|data| serde_json::from_str(data).ok());
                 self.data = data.map(Arc::from);
                 true
             }
@@ -332,15 +325,6 @@ impl Collector<'_, '_> {
         let there = self.dialect.shared.initialised.load(Ordering::Relaxed);
         let under_way = self.timetable.began.map(|began| (began, there));
         OneShot { tasks: vec![Task::Init, call], limit: Some(limit), abort, under_way }
-    }
-
-    /// The value that the last task returned, or the exception of the first that failed.
-    pub(super) fn outcome(&mut self, done: Option<OneShotDone>) -> Result<Option<String>, Thrown> {
-        let Some(OneShotDone { mut outcomes, has_failed }) = done else {
-            return Err(Thrown::Error("a thread ended without a word".to_owned()));
-        };
-        self.has_failed |= has_failed;
-        outcomes.pop().unwrap_or(Ok(None))
     }
 
     /// `function` threw, or took longer than `limit`, which an option of this name sets.

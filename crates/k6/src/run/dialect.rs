@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::task::JoinSet;
 
-use super::one_shot::{OneShot, OneShotDone};
+use super::one_shot::{OneShot, Outcomes};
 use super::vu_pool::{Lender, Shared, VuPool};
 use crate::execution_context::TestCounts;
 use crate::executor::{self, Dropped, Failed, Plan, Share, Watch};
@@ -71,7 +71,7 @@ pub(super) struct Users {
 impl Dialect for K6 {
     type Thread = Users;
     type Task = OneShot;
-    type Done = OneShotDone;
+    type Done = Outcomes;
     type Error = Unready;
 
     const IS_PREPARED_FIRST: bool = true;
@@ -114,14 +114,13 @@ impl Dialect for K6 {
             pool.drain().await;
         }
         pool.part();
-        self.shared.has_failed.fetch_or(shard.has_failed.get(), Ordering::Relaxed);
     }
 
-    async fn once(&self, users: &Users, task: OneShot) -> OneShotDone {
+    async fn once(&self, users: &Users, task: OneShot) -> Outcomes {
         let user = users.alone.take();
         match user {
-            Some(user) => task.perform(&users.shard, user).await,
-            None => OneShotDone { outcomes: Vec::new(), has_failed: false },
+            Some(user) => task.perform(&users.shard.clock, user).await,
+            None => Outcomes::new(),
         }
     }
 

@@ -30,6 +30,7 @@ use std::io::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 use tokio::time::Instant;
 
@@ -43,7 +44,7 @@ use crate::secrets::Secrets;
 use crate::shard::{Common, Delivery, Level, Limits, LogLine, Pace};
 use dialect::K6;
 pub use ending::{End, Ended, Exit, Files};
-use one_shot::{OneShot, OneShotDone};
+use one_shot::OneShot;
 
 /// The hint for a script in JavaScript that is Artillery's, not k6's.
 pub const AS_JSON: &str = "an Artillery script is run as YAML or JSON: `node -p \
@@ -145,7 +146,7 @@ fn read(asked: Asked, abort: &Arc<Abort>, on: &mut dyn FnMut(RunEvent<'_>)) -> R
     let alone = sonagi_engine::Options::new(alone, epoch);
     let done = sonagi_engine::once(&reader, &alone, abort.control(), &mut Reading(on), task);
     let mut read = match done {
-        Ok(Some(OneShotDone { outcomes, .. })) => outcomes.into_iter(),
+        Ok(Some(outcomes)) => outcomes.into_iter(),
         Ok(None) => return Err(Ended::early(Exit::Other, "a thread ended without a word")),
         Err(error) => return Err(Ended::early(Exit::Other, error.to_string())),
     };
@@ -220,6 +221,7 @@ fn common(
         secrets: Arc::clone(&asked.secrets),
         pace: Pace::default(),
         delivery: Delivery::default(),
+        has_failed: AtomicBool::new(false),
     })
 }
 

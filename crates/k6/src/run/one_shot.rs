@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use crate::executor::{Abort, Stop};
 use crate::runtime::{Task, Thrown, User};
-use crate::shard::Shard;
 
 /// Tasks that a user made for them does once.
 pub(super) struct OneShot {
@@ -24,19 +23,21 @@ pub(super) struct OneShot {
     pub(super) under_way: Option<(At, u64)>,
 }
 
-/// The result of a [`OneShot`].
-pub(super) struct OneShotDone {
-    /// The outcome of each task, up to the first that threw.
-    pub(super) outcomes: Vec<Result<Option<String>, Thrown>>,
-    /// The script said that the test has failed.
-    pub(super) has_failed: bool,
+/// The outcome of each task of a [`OneShot`], up to the first that threw.
+pub(super) type Outcomes = Vec<Result<Option<String>, Thrown>>;
+
+/// The value that the last task returned, or the exception of the first that failed.
+pub(super) fn outcome(done: Option<Outcomes>) -> Result<Option<String>, Thrown> {
+    match done {
+        Some(mut outcomes) => outcomes.pop().unwrap_or(Ok(None)),
+        None => Err(Thrown::Error("a thread ended without a word".to_owned())),
+    }
 }
 
 impl OneShot {
     /// Has the user do it.
-    pub(super) async fn perform(self, shard: &Rc<Shard>, mut user: User) -> OneShotDone {
+    pub(super) async fn perform(self, clock: &Rc<Clock>, mut user: User) -> Outcomes {
         let OneShot { tasks, limit, abort, .. } = self;
-        let clock = &shard.clock;
         let (count, mut outcomes) = (tasks.len(), Vec::with_capacity(tasks.len()));
         for (at, task) in tasks.into_iter().enumerate() {
             let deadline = match limit {
@@ -56,7 +57,7 @@ impl OneShot {
             Some(Err(Thrown::Interrupted)) => std::mem::forget(user),
             _ => drop(user),
         }
-        OneShotDone { outcomes, has_failed: shard.has_failed.get() }
+        outcomes
     }
 }
 

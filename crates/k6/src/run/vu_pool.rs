@@ -6,7 +6,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Waker};
 use std::time::Duration;
 
@@ -28,8 +28,6 @@ pub(super) struct Shared {
     pub(super) users: AtomicU64,
     /// Those whose init code has run.
     pub(super) initialised: AtomicU64,
-    /// The script said that the test has failed.
-    pub(super) has_failed: AtomicBool,
 }
 
 /// One shard's users.

@@ -9,6 +9,7 @@ use rquickjs::{Coerced, Ctx, Function, Object, Persistent, Value};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use crate::execution_context::{CurrentIteration, TestCounts};
 use crate::executor::Common;
@@ -241,7 +242,7 @@ fn fail(ctx: Ctx<'_>, reason: Opt<Option<Coerced<String>>>) -> rquickjs::Result<
     }
     let shard = &vu.shard;
     shard.say(Level::Error, with_reason("test marked as failed", reason.0.flatten()), Vec::new());
-    shard.has_failed.set(true);
+    shard.common.has_failed.store(true, Ordering::Relaxed);
     Ok(())
 }
 
