@@ -16,8 +16,6 @@ pub(super) struct Bars<'a> {
     pub(super) scenarios: &'a [Scenario],
     pub(super) plan: &'a Plan,
     pub(super) commons: &'a [Arc<Common>],
-    /// When each of them was seen to be over.
-    pub(super) over: &'a [Option<At>],
     /// Whether the test was ended early.
     pub(super) is_cut: bool,
 }
@@ -46,7 +44,7 @@ impl Bars<'_> {
 
     fn line(&self, at: usize, width: usize, now: At) -> String {
         let (scenario, common) = (&self.scenarios[at], &self.commons[at]);
-        let ended = self.over[at].unwrap_or(now);
+        let ended = common.ended().unwrap_or(now);
         let spent = Duration::from_nanos(ended.since(common.start).max(0) as u64);
         let done = common.progress(ended);
         let is_done = done >= 1.0 && !self.is_cut;

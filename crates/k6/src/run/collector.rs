@@ -45,12 +45,8 @@ pub(super) struct Collector<'a, 'o> {
     pub(super) bars: Vec<String>,
     /// The ledger as metrics; None: the script has nothing to do with it.
     delivery: Option<Delivery>,
-    /// When each scenario was seen to be over.
-    over: Vec<Option<At>>,
     /// It was told why the test was asked to end.
     is_abort_told: bool,
-    /// Behind the end nothing is counted.
-    is_closed: bool,
     pub(super) summary: Option<Box<Summary>>,
 }
 
@@ -85,9 +81,7 @@ pub(super) fn run(test: Test, abort: &Arc<Abort>, on: &mut dyn FnMut(RunEvent<'_
         data: None,
         bars: Vec::new(),
         delivery,
-        over: Vec::new(),
         is_abort_told: false,
-        is_closed: false,
         summary: None,
     };
     match sonagi_engine::run(&dialect, &options, abort.control(), &mut collector) {
@@ -184,22 +178,16 @@ impl Collect<K6> for Collector<'_, '_> {
     fn begins(&mut self, begins: At) {
         let state = executor::Test::new(&self.test.plan, begins, Arc::clone(self.abort));
         let scenarios = self.test.options().scenarios.iter().enumerate();
-        let commons: Vec<_> =
+        let scenarios =
             scenarios.map(|(at, one)| executor::Common::new(at, one, &self.test.plan, &state)).collect();
-        self.over = vec![None; commons.len()];
-        self.timetable.scenarios.clone_from(&commons);
         let began = self.timetable.began.unwrap_or(begins);
         // Set once: a test begins once.
-        let _ = self.dialect.go.set(Go { scenarios: commons, began, data: self.data.clone() });
+        let _ = self.dialect.go.set(Go { scenarios, began, data: self.data.clone() });
     }
 
-    fn turn(&mut self, now: At, totals: &mut Totals) -> Duration {
-        for (over, common) in self.over.iter_mut().zip(&self.timetable.scenarios) {
-            if over.is_none() && common.is_over() {
-                *over = Some(now);
-            }
-        }
-        if self.is_closed {
+    fn turn(&mut self, _: At, totals: &mut Totals) -> Duration {
+        // Behind the end nothing is counted.
+        if self.timetable.ended.is_some() {
             return TICK;
         }
         self.keep_time(totals.metrics());
@@ -211,7 +199,7 @@ impl Collect<K6> for Collector<'_, '_> {
     }
 
     fn loaded(&mut self, now: At) {
-        self.bars = self.drawn(&self.over).lines(now);
+        self.bars = self.drawn().lines(now);
         if self.abort.asked() {
             self.was_aborted();
         }
@@ -222,7 +210,7 @@ impl Collect<K6> for Collector<'_, '_> {
         if has_begun && self.abort.asked() && !self.is_abort_told {
             self.was_aborted();
         }
-        if has_begun && !self.timetable.scenarios.iter().any(|common| common.complete() > 0) {
+        if has_begun && !self.dialect.scenarios().iter().any(|common| common.complete() > 0) {
             self.warn_of_nothing();
         }
         self.timetable.ended = Some(self.test.now());
@@ -235,7 +223,6 @@ impl Collect<K6> for Collector<'_, '_> {
     }
 
     fn summed_up(&mut self, record: RunSummary, metrics: &mut MetricStore) -> RunSummary {
-        self.is_closed = true;
         self.close(record, metrics)
     }
 }
@@ -381,12 +368,11 @@ impl Collector<'_, '_> {
         }
     }
 
-    fn drawn<'a>(&'a self, over: &'a [Option<At>]) -> Bars<'a> {
+    fn drawn(&self) -> Bars<'_> {
         Bars {
             scenarios: &self.test.common.options.scenarios,
             plan: &self.test.plan,
-            commons: &self.timetable.scenarios,
-            over,
+            commons: self.dialect.scenarios(),
             is_cut: self.abort.asked(),
         }
     }
@@ -394,8 +380,8 @@ impl Collector<'_, '_> {
     /// How far the test came, then its scenarios.
     fn all_bars(&mut self) -> Vec<String> {
         let mut bars = std::mem::take(&mut self.bars);
-        if !self.timetable.scenarios.is_empty() {
-            bars.insert(0, self.drawn(&[]).head(self.timetable.elapsed(self.test.now())));
+        if !self.dialect.scenarios().is_empty() {
+            bars.insert(0, self.drawn().head(self.timetable.elapsed(self.test.now())));
         }
         bars
     }

@@ -108,7 +108,7 @@ impl Dialect for K6 {
         // Both are there: this is a load thread, and it was told to begin.
         let (Some(pool), Some(go)) = (&users.pool, self.go.get()) else { return };
         pool.begin(go, self.plan.planned_vus, self.started_ms);
-        self.scenarios(pool, go).await;
+        self.run_scenarios(pool, go).await;
         let shard = &users.shard;
         if shard.tracks.get() && shard.connected.get() > 0 {
             pool.drain().await;
@@ -158,6 +158,11 @@ impl K6 {
         K6 { common, plan, shared, started_ms, measured, go: OnceLock::new() }
     }
 
+    /// The scenarios, once they are under way or over.
+    pub(super) fn scenarios(&self) -> &[Arc<executor::Common>] {
+        self.go.get().map_or(&[][..], |go| &go.scenarios)
+    }
+
     /// A load thread's users, all of which have run their init code.
     async fn pool(&self, shard: Rc<Shard>) -> Result<Users, Unready> {
         let pool = VuPool::new(&shard, &self.shared);
@@ -170,7 +175,7 @@ impl K6 {
     }
 
     /// All scenarios of this thread, side by side.
-    async fn scenarios(&self, pool: &Rc<VuPool>, go: &Go) {
+    async fn run_scenarios(&self, pool: &Rc<VuPool>, go: &Go) {
         let shard = &pool.shard;
         let (lender, watch) = (Rc::new(Lender(Rc::clone(pool))), Rc::new(Watcher(Rc::clone(shard))));
         let mut running = JoinSet::new();

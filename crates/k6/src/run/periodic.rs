@@ -5,7 +5,6 @@
 
 use sonagi_engine::{Progress, RunEvent};
 use sonagi_measure::At;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -25,15 +24,13 @@ pub(super) struct Timetable {
     pub(super) began: Option<At>,
     /// Behind `teardown`.
     pub(super) ended: Option<At>,
-    /// The scenarios, once they are under way or over.
-    pub(super) scenarios: Vec<Arc<Common>>,
 }
 
 impl Timetable {
     /// The timetable of a test that makes its virtual users now.
     pub(super) fn new(now: At) -> Timetable {
         let (next_gauges, next_judgement) = (after(now, GAUGED_EVERY), after(now, JUDGED_EVERY));
-        Timetable { next_gauges, next_judgement, began: None, ended: None, scenarios: Vec::new() }
+        Timetable { next_gauges, next_judgement, began: None, ended: None }
     }
 
     /// How long the test has run, or ran.
@@ -44,10 +41,6 @@ impl Timetable {
     /// How long nothing is to be done by the clock.
     pub(super) fn quiet(&self, now: At) -> Duration {
         between(now, self.next_gauges.min(self.next_judgement))
-    }
-
-    fn sum(&self, of: fn(&Common) -> u64) -> u64 {
-        Common::sum(&self.scenarios, of)
     }
 }
 
@@ -86,8 +79,9 @@ impl Collector<'_, '_> {
     }
 
     fn gauges(&mut self, now: At) {
-        let active = self.timetable.sum(Common::active_vus);
-        let there = self.dialect.shared.there();
+        let sum = |of: fn(&Common) -> u64| Common::sum(self.dialect.scenarios(), of);
+        let (active, there) = (sum(Common::active_vus), self.dialect.shared.there());
+        let iterations = (sum(Common::complete), sum(Common::interrupted));
         // Of a test that is about to be ended early k6 has no samples any more.
         if !self.abort.asked() {
             let tags = self.sampler.tags();
@@ -97,11 +91,8 @@ impl Collector<'_, '_> {
         if self.timetable.began.is_none() {
             return;
         }
-        (self.on)(RunEvent::Progress(&Progress {
-            elapsed: self.timetable.elapsed(now),
-            vus: (active, there),
-            iterations: (self.timetable.sum(Common::complete), self.timetable.sum(Common::interrupted)),
-        }));
+        let elapsed = self.timetable.elapsed(now);
+        (self.on)(RunEvent::Progress(&Progress { elapsed, vus: (active, there), iterations }));
     }
 }
 

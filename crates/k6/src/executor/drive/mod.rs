@@ -174,8 +174,8 @@ impl<P: Pool> Driver<P> {
     /// The last shard to come here sees the whole scenario.
     fn finish(&self) {
         self.stops.borrow_mut().clear();
-        let last = self.common.shares.fetch_sub(1, std::sync::atomic::Ordering::SeqCst) == 1;
-        if last && !self.aborted() {
+        let is_last = self.common.end_share(self.clock.now());
+        if is_last && !self.aborted() {
             looping::finish(self);
         }
     }

@@ -225,7 +225,7 @@ impl Trial {
             assert_eq!(pool.idle.borrow().len(), expected, "every user is given back");
         }
         for common in &commons {
-            assert!(common.is_over());
+            assert!(common.ended().is_some());
             assert_eq!((common.active_vus(), common.held_vus()), (0, 0));
         }
         let mut report = place.report.take();

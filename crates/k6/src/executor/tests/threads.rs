@@ -69,7 +69,7 @@ fn on_threads(shards: usize, scenario: Scenario) -> (Vec<u64>, u64) {
             });
         }
     });
-    assert!(common.is_over());
+    assert!(common.ended().is_some());
     let mut numbers = std::mem::take(&mut *numbers.lock().unwrap());
     numbers.sort_unstable();
     (numbers, dropped.load(Ordering::SeqCst))
