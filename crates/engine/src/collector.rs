@@ -45,8 +45,6 @@ pub(crate) struct Collector<'r, D: Dialect, C> {
     leftover: Vec<Record>,
     waiting: Waiting,
     undelivered: Arc<AtomicU64>,
-    /// Whether a task done once is part of the run, and counts.
-    is_run: bool,
 }
 
 /// Load threads that are ready.
@@ -74,7 +72,6 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
             leftover: Vec::new(),
             waiting: Waiting::default(),
             undelivered: Arc::default(),
-            is_run: false,
         }
     }
 
@@ -158,21 +155,20 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
     /// Does a phase's task; returns whether the run goes on.
     pub(crate) fn phase(&mut self, phase: Phase) -> Result<bool, Error<D::Error>> {
         let Some(task) = self.collect.task(phase) else { return Ok(true) };
-        self.is_run = true;
-        let done = self.once(task)?;
+        let done = self.once(task, true)?;
         Ok(self.collect.done(phase, done))
     }
 
-    /// Has one thread do something once.
-    pub(crate) fn once(&mut self, task: D::Task) -> Result<Option<D::Done>, Error<D::Error>> {
+    /// Has one thread do something once; whether what is measured meanwhile counts.
+    pub(crate) fn once(&mut self, task: D::Task, counts: bool) -> Result<Option<D::Done>, Error<D::Error>> {
         let (context, inbox) = self.context();
         let thread = thread::start(context, Role::Once(task))?;
         let mut patience = Patience::new(self.control.clone(), None);
         while !patience.is_over() {
             match self.next(&inbox) {
-                Some(Report::Second(_, record)) => self.take_of_once(*record),
+                Some(Report::Second(_, record)) => self.take_of_once(*record, counts),
                 Some(Report::Ended(record, done)) => {
-                    self.take_of_once(*record);
+                    self.take_of_once(*record, counts);
                     join(thread);
                     return Ok(done);
                 }
@@ -188,8 +184,8 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
     }
 
     /// Where the clock goes on to the load, thresholds may be judged of it at once; else it goes with the next second.
-    fn take_of_once(&mut self, record: Record) {
-        let kept = self.dialect.kept_of_once(record).filter(|_| self.is_run);
+    fn take_of_once(&mut self, record: Record, counts: bool) {
+        let kept = self.dialect.kept_of_once(record).filter(|_| counts);
         let Some(mut record) = kept else { return };
         self.collect.record(&mut record);
         if D::IS_PREPARED_FIRST {
@@ -316,24 +312,21 @@ struct Patience {
     control: Control,
     /// After a stop; after an abort it is always the same.
     after_stop: Option<Duration>,
-    stopping_since: Option<Instant>,
-    aborted_since: Option<Instant>,
+    /// When a stop, and when an abort, was seen.
+    since: [Option<Instant>; 2],
 }
 
 impl Patience {
     fn new(control: Control, after_stop: Option<Duration>) -> Patience {
-        Patience { control, after_stop, stopping_since: None, aborted_since: None }
+        Patience { control, after_stop, since: [None, None] }
     }
 
     fn is_over(&mut self) -> bool {
-        let is_over = |since: &mut Option<Instant>, limit: Duration| {
-            since.get_or_insert_with(Instant::now).elapsed() > limit
-        };
-        if self.control.is_aborted() && is_over(&mut self.aborted_since, ABORT_PATIENCE) {
-            return true;
-        }
-        self.after_stop
-            .is_some_and(|limit| self.control.is_stopping() && is_over(&mut self.stopping_since, limit))
+        let is_aborted = self.control.is_aborted();
+        let after_stop = self.after_stop.filter(|_| self.control.is_stopping());
+        let limit = if is_aborted { Some(ABORT_PATIENCE) } else { after_stop };
+        let since = &mut self.since[usize::from(is_aborted)];
+        limit.is_some_and(|limit| since.get_or_insert_with(Instant::now).elapsed() > limit)
     }
 }
 

@@ -19,32 +19,20 @@ const HEARTBEAT_NS: i64 = 10_000_000;
 /// Beats that a hold-up swallowed and that are told afterwards, at most: ten minutes of them.
 const MAX_MISSED_BEATS: i64 = 60_000;
 
-/// A shard's heartbeat: how late it comes shows when the shard itself was held up.
-pub struct Heart {
-    clock: Rc<Clock>,
-    due: At,
-}
-
-impl Heart {
-    /// A heart that beats from now on.
-    pub fn new(clock: &Rc<Clock>) -> Heart {
-        Heart { clock: Rc::clone(clock), due: clock.now() }
+/// Waits for a shard's next heartbeat after the one that was due at `last`, and tells how late it came (ns), or the
+/// alarm was taken since the last one if that is worse: that shows when the shard itself was held up. Beats that were
+/// due meanwhile are told too, each with its own lateness: half a second is fifty of a run's beats, not one. Returns
+/// when the last of them was due.
+pub(crate) async fn beat(clock: &Rc<Clock>, last: At, mut late_by: impl FnMut(i64)) -> At {
+    let due = last.plus(HEARTBEAT_NS);
+    clock.sleep_until(due).await;
+    let late = clock.now().since(due);
+    late_by(late.max(clock.take_lateness()));
+    let missed = (late / HEARTBEAT_NS).min(MAX_MISSED_BEATS);
+    for beat in 1..=missed {
+        late_by(late - beat * HEARTBEAT_NS);
     }
-
-    /// Waits for the next beat and tells how late it came (ns), or the alarm was taken since the last one if that is
-    /// worse. Beats that were due while the shard was held up are told too, each with its own lateness: half a second
-    /// is fifty of a run's beats, not one.
-    pub async fn beat(&mut self, mut late_by: impl FnMut(i64)) {
-        self.due = self.due.plus(HEARTBEAT_NS);
-        self.clock.sleep_until(self.due).await;
-        let late = self.clock.now().since(self.due);
-        late_by(late.max(self.clock.take_lateness()));
-        let missed = (late / HEARTBEAT_NS).min(MAX_MISSED_BEATS);
-        for beat in 1..=missed {
-            late_by(late - beat * HEARTBEAT_NS);
-        }
-        self.due = self.due.plus(missed * HEARTBEAT_NS).max(self.clock.now().plus(-HEARTBEAT_NS));
-    }
+    due.plus(missed * HEARTBEAT_NS).max(clock.now().plus(-HEARTBEAT_NS))
 }
 
 /// CPU time the current thread has used, in ns.

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use crate::control::Control;
 use crate::event::LogLine;
-use crate::health::{Heart, ThreadTimes};
+use crate::health::{self, ThreadTimes};
 use crate::log::{Log, Waiting};
 
 /// A second, in the unit of [`At`].
@@ -39,7 +39,7 @@ pub struct Shard {
     pub control: Control,
     /// The thread's place among the run's threads.
     pub place: Place,
-    log: Log,
+    pub(crate) log: Log,
     times: ThreadTimes,
     /// How long the process of the script's functions wanted a core since the last second (ns).
     functions_ns: Cell<u64>,
@@ -87,11 +87,6 @@ impl Shard {
             functions_ns: Cell::new(0),
             has_begun: Cell::new(false),
         }
-    }
-
-    /// The same at another place in its run, and with the run's log.
-    pub(crate) fn placed(self, place: Place, log: Log) -> Shard {
-        Shard { place, log, ..self }
     }
 
     /// Second 0 is at `epoch`, if it is not what the clock counts from already.
@@ -151,10 +146,9 @@ impl Shard {
     /// Beats: records how late each beat came, and passes a stop on to every sleeper, once. Returns when the run is
     /// aborted.
     pub async fn heartbeat(self: Rc<Self>) {
-        let mut heart = Heart::new(&self.clock);
-        let mut has_passed_stop_on = false;
+        let (mut due, mut has_passed_stop_on) = (self.clock.now(), false);
         while !self.control.is_aborted() {
-            heart.beat(|late_ns| self.recorder.borrow_mut().hiccup(late_ns)).await;
+            due = health::beat(&self.clock, due, |late_ns| self.recorder.borrow_mut().hiccup(late_ns)).await;
             if self.is_stopping() && !has_passed_stop_on {
                 has_passed_stop_on = true;
                 self.clock.wake_all();

@@ -137,9 +137,10 @@ fn shard<D: Dialect>(context: &ThreadContext<D>, index: Option<usize>) -> Result
     };
     let clock = Clock::real(context.epoch)?;
     let recorder = Recorder::sharing(context.sizes.0, context.sizes.1, Arc::clone(&context.metrics));
-    let shard = Shard::new(clock, Rc::new(net), context.control.clone(), recorder, |_| {});
-    let log = Log::new(pass_on, context.waiting.clone(), D::LINES_PER_SECOND);
-    Ok(Rc::new(shard.placed(Place { index, threads: context.threads }, log)))
+    let mut shard = Shard::new(clock, Rc::new(net), context.control.clone(), recorder, |_| {});
+    shard.place = Place { index, threads: context.threads };
+    shard.log = Log::new(pass_on, context.waiting.clone(), D::LINES_PER_SECOND);
+    Ok(Rc::new(shard))
 }
 
 /// A thread that is prepared.
