@@ -108,7 +108,8 @@ pub fn run(
     let submetrics = artillery.metrics.submetrics().iter().map(|one| one.name.to_string()).collect();
     let header = Header { submetrics, ..written };
     let rules = artillery.plan.delivery.unwrap_or_default();
-    let kernel = sonagi_engine::Options { header, rules, source_addresses, epoch: Instant::now(), watcher };
+    let kernel = sonagi_engine::Options::new(header, rules, Instant::now());
+    let kernel = sonagi_engine::Options { source_addresses, watcher, ..kernel };
     let mut follower = Follower {
         boundaries: artillery.plan.load.boundaries(),
         artillery: Arc::clone(&artillery),
@@ -132,25 +133,20 @@ fn check_sources(addresses: &[IpAddr]) -> Result<(), Error> {
 }
 
 fn header(plan: &Plan, options: &Options) -> Header {
-    let rules = plan.delivery.unwrap_or_default();
     Header {
         name: plan.name.clone(),
         started: options.started.clone(),
         target: plan.target.clone(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
         seed: options.seed,
         shards: options.threads.max(1),
         scenarios: plan.scenarios.iter().map(|scenario| scenario.name.clone()).collect(),
         operations: plan.operations.clone(),
         plan: plan.source.clone(),
-        environment: health::environment(),
-        deadline_ms: rules.deadline_ns as f64 / 1e6,
         tracked: plan.delivery.is_some(),
         thresholds: plan.thresholds.clone(),
         population: plan.load.population(),
         arrivals: plan.load.planned(options.seed),
         load_s: Some(plan.load.end().0 as f64 / 1e9),
-        cores: health::cores(),
         fail_on_status: options.fail_on_status,
         plugins: Plugins {
             endpoint_prefix: names::endpoint_prefix(&plan.plugins.endpoint_prefix),

@@ -5,6 +5,7 @@ use sonagi_measure::totals::Header;
 use std::sync::Arc;
 use tokio::time::Instant;
 
+use crate::health;
 use crate::watcher::Watcher;
 
 /// How a run is carried out.
@@ -23,9 +24,17 @@ pub struct Options {
 }
 
 impl Options {
-    /// Those of a run that began then: the ledger's rules are the usual ones, and nobody looks at the target.
-    pub fn new(header: Header, epoch: Instant) -> Options {
-        Options { header, rules: Rules::default(), source_addresses: 0, epoch, watcher: None }
+    /// Those of a run that began then, at whose target nobody looks. The header is completed by what is so of every
+    /// run: the generator's version and machine, and the ledger's deadline.
+    pub fn new(header: Header, rules: Rules, epoch: Instant) -> Options {
+        let header = Header {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            environment: health::environment(),
+            cores: health::cores(),
+            deadline_ms: rules.deadline_ns as f64 / 1e6,
+            ..header
+        };
+        Options { header, rules, source_addresses: 0, epoch, watcher: None }
     }
 }
 

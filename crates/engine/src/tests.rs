@@ -1,6 +1,7 @@
 //! The kernel with a dialect of a few lines: what a language must do, and nothing else.
 
 use sonagi_measure::At;
+use sonagi_measure::ledger::Rules;
 use sonagi_measure::metrics::{Kind, Registry, Unit};
 use sonagi_measure::recorder::Counter;
 use sonagi_measure::summary::Summary;
@@ -131,7 +132,8 @@ impl Collect<Toy> for Follower<'_> {
 
 fn run_toy(toy: Toy, control: &Control) -> (Result<Summary, Error<String>>, Seen, Vec<String>) {
     let (toy, mut seen) = (Arc::new(toy), Seen::default());
-    let options = Options::new(Header { shards: 3, ..Header::default() }, Instant::now());
+    let header = Header { shards: 3, ..Header::default() };
+    let options = Options::new(header, Rules::default(), Instant::now());
     let mut follower = Follower { toy: Arc::clone(&toy), control: control.clone(), seen: &mut seen };
     let summary = run(&toy, &options, control, &mut follower);
     let noted = toy.seen.lock().unwrap().clone();

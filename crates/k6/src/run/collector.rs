@@ -57,14 +57,13 @@ pub(super) fn run(test: Test, abort: &Arc<Abort>, on: &mut dyn FnMut(RunEvent<'_
         Err(why) => return Ended::early(Exit::Other, format!("an output cannot be written: {why}")),
     };
     let measured = (test.detail(), !outputs.is_empty());
-    let sampler = test.common.sampler(measured.0, measured.1);
+    let sampler = test.common.sampler(measured);
     let delivery = Delivery::of(&test, measured);
+    let header = header::header(&test, delivery.is_some());
     let options = sonagi_engine::Options {
-        header: header::header(&test, delivery.is_some()),
-        rules: test.common.options.sonagi.delivery,
         source_addresses: test.common.net(1, 1).source_addresses.len(),
-        epoch: test.epoch,
         watcher: test.watcher.clone(),
+        ..sonagi_engine::Options::new(header, test.options().sonagi.delivery, test.epoch)
     };
     let dialect = Arc::new(test.dialect(measured));
     dialect.shared.users.store(test.plan.planned_vus, Ordering::Relaxed);
@@ -145,11 +144,14 @@ impl Collect<K6> for Collector<'_, '_> {
             sonagi_engine::Phase::Before => {
                 let is_wanted = self.test.has("setup") && !options.no_setup;
                 self.begin();
-                is_wanted.then(|| self.setup())
+                // Only setup hears of the test's end: teardown runs after it.
+                let abort = Arc::clone(self.abort);
+                is_wanted.then(|| self.one_shot(Phase::Setup, "setup", Given::Nothing, abort))
             }
             sonagi_engine::Phase::After => {
                 let is_wanted = self.test.has("teardown") && !options.no_teardown;
-                is_wanted.then(|| self.teardown())
+                let given = self.data.as_ref().map_or(Given::Nothing, |data| Given::Json(data.to_string()));
+                is_wanted.then(|| self.one_shot(Phase::Teardown, "teardown", given, Arc::default()))
             }
         }
     }
@@ -289,16 +291,6 @@ impl Collector<'_, '_> {
         if self.exit == Exit::Passed {
             (self.exit, self.why) = (exit, why);
         }
-    }
-
-    fn setup(&self) -> OneShot {
-        // Only setup hears of the test's end: teardown runs after it.
-        self.one_shot(Phase::Setup, "setup", Given::Nothing, Arc::clone(self.abort))
-    }
-
-    fn teardown(&self) -> OneShot {
-        let given = self.data.as_ref().map_or(Given::Nothing, |data| Given::Json(data.to_string()));
-        self.one_shot(Phase::Teardown, "teardown", given, Arc::default())
     }
 
     pub(super) fn one_shot(&self, phase: Phase, function: &str, given: Given, abort: Arc<Abort>) -> OneShot {

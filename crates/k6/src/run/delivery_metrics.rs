@@ -19,10 +19,10 @@ pub(super) struct Delivery {
 
 impl Delivery {
     /// None: the script has nothing to do with the ledger.
-    pub(super) fn of(test: &Test, (detail, keeps_samples): (Detail, bool)) -> Option<Delivery> {
+    pub(super) fn of(test: &Test, measured: (Detail, bool)) -> Option<Delivery> {
         let registry = &test.common.registry;
         let find = |name: &str| registry.get(name);
-        let sampler = test.common.sampler(detail, keeps_samples);
+        let sampler = test.common.sampler(measured);
         let tags = &test.common.options.tags;
         let tags = tags.iter().fold(sampler.tags(), |tags, (name, value)| tags.with(name, value));
         let named: Option<Vec<MetricId>> =

@@ -95,8 +95,7 @@ impl Dialect for K6 {
         kernel: &Rc<sonagi_engine::Shard>,
         task: Option<&OneShot>,
     ) -> Result<Users, Unready> {
-        let (detail, keeps_samples) = self.measured;
-        let sampler = self.common.sampler(detail, keeps_samples);
+        let sampler = self.common.sampler(self.measured);
         let shard = Shard::new(Arc::clone(&self.common), Rc::clone(kernel), sampler);
         match task {
             None => self.pool(shard).await,

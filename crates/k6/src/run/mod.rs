@@ -143,7 +143,7 @@ fn read(asked: Asked, abort: &Arc<Abort>, on: &mut dyn FnMut(RunEvent<'_>)) -> R
     let task = OneShot { tasks, limit: None, abort: Arc::clone(abort), under_way: None };
     let reader = Arc::new(K6::new(first, Arc::new(Plan::of(&[], 1)), started, (Detail::Total, false)));
     let alone = Header { operations: header::operations(), ..Header::default() };
-    let alone = sonagi_engine::Options::new(alone, epoch);
+    let alone = sonagi_engine::Options::new(alone, Default::default(), epoch);
     let done = sonagi_engine::once(&reader, &alone, abort.control(), &mut Reading(on), task);
     let mut read = match done {
         Ok(Some(outcomes)) => outcomes.into_iter(),
@@ -244,8 +244,8 @@ fn callable(options: &Options, functions: &[String]) -> Result<(), Ended> {
 }
 
 impl Common {
-    /// The sampler of a thread.
-    fn sampler(&self, detail: Detail, keep_samples: bool) -> Sampler {
+    /// The sampler of a thread: how it tells samples apart, and whether it keeps each.
+    fn sampler(&self, (detail, keep_samples): (Detail, bool)) -> Sampler {
         metrics::sampler(&self.registry, detail, self.system_tags(), keep_samples)
     }
 

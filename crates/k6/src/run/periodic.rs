@@ -9,7 +9,6 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::collector::Collector;
-use super::vu_pool::Shared;
 use crate::executor::{Common, Reason};
 use crate::metrics::{JUDGED_EVERY, MetricStore, builtin};
 
@@ -80,7 +79,8 @@ impl Collector<'_, '_> {
 
     fn gauges(&mut self, now: At) {
         let sum = |of: fn(&Common) -> u64| Common::sum(self.dialect.scenarios(), of);
-        let (active, there) = (sum(Common::active_vus), self.dialect.shared.there());
+        let active = sum(Common::active_vus);
+        let there = self.dialect.shared.initialised.load(Ordering::Relaxed);
         let iterations = (sum(Common::complete), sum(Common::interrupted));
         // Of a test that is about to be ended early k6 has no samples any more.
         if !self.abort.asked() {
@@ -93,13 +93,6 @@ impl Collector<'_, '_> {
         }
         let elapsed = self.timetable.elapsed(now);
         (self.on)(RunEvent::Progress(&Progress { elapsed, vus: (active, there), iterations }));
-    }
-}
-
-impl Shared {
-    /// Virtual users whose init code has run.
-    fn there(&self) -> u64 {
-        self.initialised.load(Ordering::Relaxed)
     }
 }
 
