@@ -22,7 +22,7 @@ use tokio::time::Instant;
 use crate::arrivals;
 use crate::names;
 use crate::plan::{Plan, Step};
-use crate::processor::{LoadedProcessor, Said, Sidecar, Unloaded};
+use crate::processor::{LoadedProcessor, Sidecar, Unloaded};
 use crate::shard::{MOST_LIVING, RunShared, Shard, hear};
 use crate::tagged;
 use crate::user::User;
@@ -200,13 +200,8 @@ impl Artillery {
     ) -> Result<Option<Rc<Sidecar>>, Unloaded> {
         let may_call = task.is_none_or(|flow| flow.iter().any(Step::calls_functions));
         let Some(processor) = self.plan.processor.clone().filter(|_| may_call) else { return Ok(None) };
-        let (kept, control, shard) = (self.processor.clone(), kernel.control.clone(), Rc::clone(kernel));
-        let mut tell = move |said: Said| match said {
-            // Counted by the shard once it hears it.
-            Said::Metric(_) => {}
-            said => hear(&shard, said),
-        };
-        Sidecar::start(processor, kept, common.shared(), control, &mut tell).await
+        let (kept, control) = (self.processor.clone(), kernel.control.clone());
+        Sidecar::start(processor, kept, common.shared(), control, &mut |said| hear(kernel, said)).await
     }
 }
 
