@@ -250,8 +250,7 @@ impl Dialect for Artillery {
     }
 
     async fn load(&self, shard: &Rc<Shard>) {
-        let sonagi_engine::Place { index, threads } = shard.place;
-        arrivals::serve(shard, |number| Some((number % threads as u64) as usize) == index).await;
+        arrivals::serve(shard).await;
     }
 
     async fn once(&self, shard: &Rc<Shard>, flow: Flow) -> Walked {

@@ -95,7 +95,7 @@ async fn simulate_within(
             if cfg!(test) {
                 tokio::task::spawn_local(watch_connected(Rc::clone(&shard), Rc::clone(&most_connected)));
             }
-            arrivals::serve(&shard, |_| true).await;
+            arrivals::serve(&shard).await;
             let record = shard.recorder.borrow_mut().take();
             let ledger = &record.ledger;
             let memberships = [ledger.joined.len(), ledger.left.len(), ledger.gone.len()];

@@ -43,8 +43,6 @@ pub struct Shard {
     times: ThreadTimes,
     /// How long the process of the script's functions wanted a core since the last second (ns).
     functions_ns: Cell<u64>,
-    /// Second 0 has begun.
-    has_begun: Cell<bool>,
 }
 
 /// A thread's place among the run's threads.
@@ -85,14 +83,12 @@ impl Shard {
             log: Log::new(say, Waiting::default(), None),
             times: ThreadTimes::begin(),
             functions_ns: Cell::new(0),
-            has_begun: Cell::new(false),
         }
     }
 
     /// Second 0 is at `epoch`, if it is not what the clock counts from already.
     pub(crate) fn begin(&self, epoch: Option<Instant>) {
         epoch.into_iter().for_each(|epoch| self.clock.set_epoch(epoch));
-        self.has_begun.set(true);
         self.log.begin_second();
         // The preparation's CPU time is no load.
         let _ = self.times.take();
@@ -100,7 +96,7 @@ impl Shard {
 
     /// Says something to who watches, now.
     pub fn say(&self, line: LogLine) {
-        let at = if self.has_begun.get() { self.clock.now() } else { line.at };
+        let at = if self.log.has_begun() { self.clock.now() } else { line.at };
         self.log.say(LogLine { at, ..line });
     }
 

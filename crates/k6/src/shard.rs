@@ -9,7 +9,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 use crate::bundle::Bundle;
 use crate::execution_context::TestCounts;
@@ -40,6 +40,16 @@ pub(crate) struct Common {
     /// When the next request of all shards may leave.
     pub(crate) pace: Pace,
     pub(crate) delivery: Delivery,
+    pub(crate) tally: Tally,
+}
+
+/// What the threads of a test have come to so far.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    /// Users made; the last one's number.
+    pub(crate) users: AtomicU64,
+    /// Those whose init code has run.
+    pub(crate) initialised: AtomicU64,
     /// A script said that the test has failed (`exec.test.fail`).
     pub(crate) has_failed: AtomicBool,
 }

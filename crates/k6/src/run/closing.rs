@@ -30,7 +30,7 @@ impl Collector<'_, '_> {
             );
             self.end_with(Exit::ThresholdsCrossed, None);
         }
-        if self.test.common.has_failed.load(Ordering::Relaxed) {
+        if self.test.common.tally.has_failed.load(Ordering::Relaxed) {
             self.say(Level::Error, "test run was marked as failed".to_owned());
             self.end_with(Exit::Failed, None);
         }

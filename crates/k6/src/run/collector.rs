@@ -66,7 +66,7 @@ pub(super) fn run(test: Test, abort: &Arc<Abort>, on: &mut dyn FnMut(RunEvent<'_
         ..sonagi_engine::Options::new(header, test.options().sonagi.delivery, test.epoch)
     };
     let dialect = Arc::new(test.dialect(measured));
-    dialect.shared.users.store(test.plan.planned_vus, Ordering::Relaxed);
+    test.common.tally.users.store(test.plan.planned_vus, Ordering::Relaxed);
     let mut collector = Collector {
         timetable: Timetable::new(test.now()),
         dialect: Arc::clone(&dialect),
@@ -270,7 +270,7 @@ impl Collector<'_, '_> {
     fn stillborn(&mut self, number: u64, thrown: &Thrown) -> Ended {
         let hint = format!("error while initializing VU #{number} ({EXCEPTION})");
         (self.on)(RunEvent::Line(&complaint(thrown, &hint)));
-        let made = self.dialect.shared.initialised.load(Ordering::Relaxed);
+        let made = self.test.common.tally.initialised.load(Ordering::Relaxed);
         let planned = self.test.plan.planned_vus;
         let percent = 100 * made / planned.max(1);
         let bars = self.unbegun("Init", &format!("{percent:>3}% ] {made}/{planned} VUs initialized"));
@@ -301,7 +301,7 @@ impl Collector<'_, '_> {
             _ => options.handle_summary_timeout,
         };
         let call = Task::Call { phase, function: function.into(), given };
-        let there = self.dialect.shared.initialised.load(Ordering::Relaxed);
+        let there = self.test.common.tally.initialised.load(Ordering::Relaxed);
         let under_way = self.timetable.began.map(|began| (began, there));
         OneShot { tasks: vec![Task::Init, call], limit: Some(limit), abort, under_way }
     }

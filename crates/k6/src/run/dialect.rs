@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::task::JoinSet;
 
 use super::one_shot::{OneShot, Outcomes};
-use super::vu_pool::{Lender, Shared, VuPool};
+use super::vu_pool::{Lender, VuPool};
 use crate::execution_context::TestCounts;
 use crate::executor::{self, Dropped, Failed, Plan, Share, Watch};
 use crate::metrics::{Detail, Interval, Registry, SystemTag, builtin};
@@ -27,7 +27,6 @@ pub(super) struct K6 {
     common: Arc<Common>,
     /// Empty while the script is read.
     plan: Arc<Plan>,
-    pub(super) shared: Arc<Shared>,
     /// The wall clock at the test's start, in ms since 1970.
     started_ms: f64,
     /// How samples are told apart, and whether each is kept.
@@ -153,22 +152,22 @@ impl K6 {
         measured: (Detail, bool),
     ) -> K6 {
         let since_1970 = started.duration_since(UNIX_EPOCH).unwrap_or_default();
-        let (shared, started_ms) = (Arc::default(), since_1970.as_secs_f64() * 1e3);
-        K6 { common, plan, shared, started_ms, measured, go: OnceLock::new() }
+        let started_ms = since_1970.as_secs_f64() * 1e3;
+        K6 { common, plan, started_ms, measured, go: OnceLock::new() }
     }
 
     /// The scenarios, once they are under way or over.
     pub(super) fn scenarios(&self) -> &[Arc<executor::Common>] {
-        self.go.get().map_or(&[][..], |go| &go.scenarios)
+        self.go.get().map_or(&[][..], |go| go.scenarios.as_slice())
     }
 
     /// A load thread's users, all of which have run their init code.
     async fn pool(&self, shard: Rc<Shard>) -> Result<Users, Unready> {
-        let pool = VuPool::new(&shard, &self.shared);
+        let pool = VuPool::new(&shard);
         for place in shard.place.index.iter().flat_map(|index| self.plan.planned_on(*index)) {
             let made = pool.made(place + 1).await.map_err(|thrown| Unready::Thrown(place + 1, thrown))?;
             pool.put(made);
-            self.shared.initialised.fetch_add(1, Ordering::Relaxed);
+            self.common.tally.initialised.fetch_add(1, Ordering::Relaxed);
         }
         Ok(Users { shard, pool: Some(pool), alone: RefCell::default() })
     }

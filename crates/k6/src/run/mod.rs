@@ -30,7 +30,6 @@ use std::io::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 use tokio::time::Instant;
 
@@ -41,7 +40,7 @@ use crate::options::{Options, Tiers, consolidate};
 use crate::output::Wanted;
 use crate::runtime::{Task, Thrown};
 use crate::secrets::Secrets;
-use crate::shard::{Common, Delivery, Level, Limits, LogLine, Pace};
+use crate::shard::{Common, Delivery, Level, Limits, LogLine, Pace, Tally};
 use dialect::K6;
 pub use ending::{End, Ended, Exit, Files};
 use one_shot::OneShot;
@@ -221,7 +220,7 @@ fn common(
         secrets: Arc::clone(&asked.secrets),
         pace: Pace::default(),
         delivery: Delivery::default(),
-        has_failed: AtomicBool::new(false),
+        tally: Tally::default(),
     })
 }
 

@@ -80,7 +80,7 @@ impl Collector<'_, '_> {
     fn gauges(&mut self, now: At) {
         let sum = |of: fn(&Common) -> u64| Common::sum(self.dialect.scenarios(), of);
         let active = sum(Common::active_vus);
-        let there = self.dialect.shared.initialised.load(Ordering::Relaxed);
+        let there = self.test.common.tally.initialised.load(Ordering::Relaxed);
         let iterations = (sum(Common::complete), sum(Common::interrupted));
         // Of a test that is about to be ended early k6 has no samples any more.
         if !self.abort.asked() {

@@ -6,7 +6,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::task::{Context, Waker};
 use std::time::Duration;
 
@@ -21,19 +21,9 @@ use crate::runtime::{Given, Task, Thrown, User};
 use crate::shard::{Level, LogLine, Shard};
 use crate::vu::{Phase, Variables, Vu};
 
-/// The state that all threads of a running test have in common.
-#[derive(Debug, Default)]
-pub(super) struct Shared {
-    /// Users made so far; the last one's number.
-    pub(super) users: AtomicU64,
-    /// Those whose init code has run.
-    pub(super) initialised: AtomicU64,
-}
-
 /// One shard's users.
 pub(super) struct VuPool {
     pub(super) shard: Rc<Shard>,
-    pub(super) shared: Arc<Shared>,
     idle: RefCell<VecDeque<PooledVu>>,
     /// The value that `setup` returned.
     data: RefCell<Option<Arc<str>>>,
@@ -71,7 +61,7 @@ const DRAIN: Duration = Duration::from_secs(2);
 const LOOK_NS: i64 = 5_000_000;
 
 impl VuPool {
-    pub(super) fn new(shard: &Rc<Shard>, shared: &Arc<Shared>) -> Rc<VuPool> {
+    pub(super) fn new(shard: &Rc<Shard>) -> Rc<VuPool> {
         use Executor::{ConstantArrivalRate, RampingArrivalRate};
         let context = |one: &Scenario| {
             let tags = one.tags.iter().fold(shard.tags.clone(), |tags, (name, value)| tags.with(name, value));
@@ -87,7 +77,6 @@ impl VuPool {
         };
         Rc::new(VuPool {
             shard: Rc::clone(shard),
-            shared: Arc::clone(shared),
             idle: RefCell::default(),
             data: RefCell::default(),
             scenarios: shard.common.options.scenarios.iter().map(context).collect(),
@@ -149,9 +138,10 @@ impl executor::Pool for Lender {
     }
 
     async fn create(&self) -> Result<PooledVu, Failed> {
-        let number = self.0.shared.users.fetch_add(1, Ordering::Relaxed) + 1;
+        let tally = &self.0.shard.common.tally;
+        let number = tally.users.fetch_add(1, Ordering::Relaxed) + 1;
         let made = self.0.made(number).await.map_err(|thrown| Failed(thrown.text()))?;
-        self.0.shared.initialised.fetch_add(1, Ordering::Relaxed);
+        tally.initialised.fetch_add(1, Ordering::Relaxed);
         Ok(made)
     }
 

@@ -147,7 +147,7 @@ fn shard(
         secrets: Arc::default(),
         pace: Pace::default(),
         delivery: Delivery::default(),
-        has_failed: Default::default(),
+        tally: Default::default(),
     });
     let sampler = sampler(&registry, Detail::Total, SystemTags::default(), true);
     let net = Rc::new(Net::simulated(|pipe| {

@@ -242,7 +242,7 @@ fn fail(ctx: Ctx<'_>, reason: Opt<Option<Coerced<String>>>) -> rquickjs::Result<
     }
     let shard = &vu.shard;
     shard.say(Level::Error, with_reason("test marked as failed", reason.0.flatten()), Vec::new());
-    shard.common.has_failed.store(true, Ordering::Relaxed);
+    shard.common.tally.has_failed.store(true, Ordering::Relaxed);
     Ok(())
 }
 
