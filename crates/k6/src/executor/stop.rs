@@ -78,8 +78,9 @@ impl Abort {
 
 /// Says when an iteration must be given up: at its hard end, or when the test is aborted.
 ///
-/// Cheap to clone and of one shard. Whoever waits inside an iteration polls it first; whoever computes asks `is_set`
-/// now and then, which looks at the clock, for a shard that computes runs nobody who could tell.
+/// Cheap to clone and of one shard. Whoever waits inside an iteration polls it first, and sleeps on the clock besides:
+/// an abort wakes all who do ([`Clock::wake_all`]). Whoever computes asks `is_set` now and then, which looks at the
+/// clock, for a shard that computes runs nobody who could tell.
 #[derive(Clone)]
 pub struct Stop {
     inner: Rc<Inner>,
@@ -149,11 +150,6 @@ impl Stop {
     /// Time to give up.
     pub(crate) fn pull(&self) {
         self.inner.pulled.set(true);
-        self.wake();
-    }
-
-    /// Lets whoever waits look again: the test was aborted.
-    pub(super) fn wake(&self) {
         let waker = self.inner.waker.borrow_mut().take();
         waker.into_iter().for_each(Waker::wake);
     }

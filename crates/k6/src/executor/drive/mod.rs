@@ -14,9 +14,7 @@ use super::{Dropped, Iteration, Over, Pool, Reason, Vu, Watch};
 use crate::options::Scenario;
 use sonagi_measure::At;
 use sonagi_transport::clock::{Clock, Sleep};
-use std::cell::RefCell;
 use std::future::Future;
-use std::ops::Deref;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -43,42 +41,20 @@ pub struct Share<P: Pool> {
 
 /// Runs a share to its end. To be called on the shard's thread, within its `LocalSet`, on every shard of the plan.
 pub async fn run<P: Pool>(share: Share<P>) {
-    let driver = Rc::new(Driver { share, stops: RefCell::default() });
-    let ear = tokio::task::spawn_local({
-        let driver = Rc::clone(&driver);
-        async move {
-            driver.common.test.abort.wait().await;
-            driver.stops.borrow().iter().for_each(Stop::wake);
-        }
-    });
-    let started = driver.sleep(driver.common.start, &driver.stop(driver.common.hard_end)).await;
+    let share = Rc::new(share);
+    let started = share.sleep(share.common.start, &share.stop(share.common.hard_end)).await;
     if started {
-        match driver.course().arrivals {
-            Some(_) => arriving::drive(&driver).await,
-            None => looping::drive(&driver).await,
+        match share.course().arrivals {
+            Some(_) => arriving::drive(&share).await,
+            None => looping::drive(&share).await,
         }
     } else {
-        arriving::leave(&driver);
+        arriving::leave(&share);
     }
-    ear.abort();
-    driver.finish();
+    share.finish();
 }
 
-struct Driver<P: Pool> {
-    share: Share<P>,
-    /// Everybody who must hear of an abort.
-    stops: RefCell<Vec<Stop>>,
-}
-
-impl<P: Pool> Deref for Driver<P> {
-    type Target = Share<P>;
-
-    fn deref(&self) -> &Share<P> {
-        &self.share
-    }
-}
-
-impl<P: Pool> Driver<P> {
+impl<P: Pool> Share<P> {
     fn course(&self) -> &super::Course {
         &self.plan.scenarios[self.common.scenario]
     }
@@ -89,11 +65,8 @@ impl<P: Pool> Driver<P> {
         self.course().turns.iter().filter(move |(_, place)| here(*place)).map(|(turn, _)| turn)
     }
 
-    /// A stop that hears of an abort.
     fn stop(&self, deadline: At) -> Stop {
-        let stop = Stop::new(deadline, &self.clock, &self.common.test.abort);
-        self.stops.borrow_mut().push(stop.clone());
-        stop
+        Stop::new(deadline, &self.clock, &self.common.test.abort)
     }
 
     fn aborted(&self) -> bool {
@@ -149,7 +122,8 @@ impl<P: Pool> Driver<P> {
                     return Poll::Ready(over);
                 }
                 waited = true;
-                if stop.pulled() || alarm.as_mut().poll(cx).is_pending() {
+                // It is asleep in any case: an abort wakes all who are.
+                if alarm.as_mut().poll(cx).is_pending() || stop.pulled() {
                     return Poll::Pending;
                 }
                 stop.pull();
@@ -163,6 +137,7 @@ impl<P: Pool> Driver<P> {
             Over::Abort(why) => {
                 self.common.count_interrupted();
                 self.common.test.abort.ask(Reason::Script(why));
+                self.clock.wake_all();
             }
         }
         // A script that never waits must not keep the shard's others from running.
@@ -173,7 +148,6 @@ impl<P: Pool> Driver<P> {
 
     /// The last shard to come here sees the whole scenario.
     fn finish(&self) {
-        self.stops.borrow_mut().clear();
         let is_last = self.common.end_share(self.clock.now());
         if is_last && !self.aborted() {
             looping::finish(self);

@@ -214,6 +214,7 @@ impl Trial {
             tokio::task::spawn_local(async move {
                 clock.sleep_until(At(ms * MS)).await;
                 test.abort.ask(Reason::Script("the user wants it".to_owned()));
+                clock.wake_all();
             });
         }
         while let Some(over) = shares.join_next().await {
