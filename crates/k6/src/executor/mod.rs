@@ -95,11 +95,7 @@ pub trait Watch {
     /// Iterations that were planned and not begun: `dropped_iterations`.
     fn dropped(&self, scenario: usize, count: u64, why: Dropped, at: At);
     /// All `most` users are busy and no more may be created; told once per scenario.
-    fn insufficient_vus(&self, scenario: usize, most: u64) {
-        let _ = (scenario, most);
-    }
+    fn insufficient_vus(&self, _scenario: usize, _most: u64) {}
     /// A user could not be created.
-    fn failed(&self, scenario: usize, why: &Failed) {
-        let _ = (scenario, why);
-    }
+    fn failed(&self, _scenario: usize, _why: &Failed) {}
 }
