@@ -32,8 +32,6 @@ pub(super) struct VuPool {
 
 /// A scenario's iterations on this shard.
 struct ScenarioContext {
-    executor: &'static str,
-    name: Rc<str>,
     function: Arc<str>,
     /// The tags of its samples.
     tags: Tags,
@@ -66,8 +64,6 @@ impl VuPool {
         let context = |one: &Scenario| {
             let tags = one.tags.iter().fold(shard.tags.clone(), |tags, (name, value)| tags.with(name, value));
             ScenarioContext {
-                executor: one.executor.name(),
-                name: Rc::from(one.name.as_str()),
                 function: Arc::from(one.exec.as_str()),
                 tags: tags.with_automatic(&[(SystemTag::Scenario, &one.name), (SystemTag::Group, "")]),
                 environment: Rc::from(one.env.as_slice()),
@@ -88,11 +84,12 @@ impl VuPool {
         let Go { scenarios, began, data, .. } = go;
         self.data.replace(data.clone());
         // Set once, as the instance is: a shard begins once.
-        for (common, context) in scenarios.iter().zip(&self.scenarios) {
+        let options = &self.shard.common.options.scenarios;
+        for ((common, options), context) in scenarios.iter().zip(options).zip(&self.scenarios) {
             let (of_progress, clock) = (Arc::clone(common), Rc::clone(&self.shard.clock));
             let _ = context.current.set(Rc::new(CurrentScenario {
-                name: Rc::clone(&context.name),
-                executor: context.executor,
+                name: Rc::from(options.name.as_str()),
+                executor: options.executor.name(),
                 start_ms: started_ms + common.start.0 as f64 / 1e6,
                 progress: Box::new(move || of_progress.progress(clock.now())),
             }));
@@ -262,9 +259,9 @@ impl VuPool {
 
     /// Logs the exception of an iteration.
     fn complain(&self, thrown: &Thrown, iteration: &Iteration) {
-        let ScenarioContext { executor, name, .. } = &self.scenarios[iteration.scenario];
+        let Scenario { executor, name, .. } = &self.shard.common.options.scenarios[iteration.scenario];
         let LogLine { text, mut fields, .. } = complaint(thrown, EXCEPTION);
-        fields.extend([("executor", (*executor).to_owned()), ("scenario", name.to_string())]);
+        fields.extend([("executor", executor.name().to_owned()), ("scenario", name.clone())]);
         fields.sort_unstable();
         self.shard.say(Level::Error, text, fields);
     }
