@@ -262,7 +262,7 @@ impl Dialect for Artillery {
     }
 
     async fn leave(&self, shard: &Rc<Shard>) {
-        let Some(processor) = shard.processor() else { return };
+        let Some(processor) = &shard.processor else { return };
         let limit = shard.clock.sleep_until(shard.clock.now().plus(FAREWELL_NS));
         tokio::select! {
             () = processor.finish() => {}
@@ -271,8 +271,10 @@ impl Dialect for Artillery {
     }
 
     fn observed(&self, shard: &Rc<Shard>) -> Interval {
-        shard.hear_processor();
-        shard.functions_wanted(shard.processor().map_or(0, |processor| processor.take_wanted_ns()));
+        if let Some(processor) = &shard.processor {
+            processor.take_said().into_iter().for_each(|said| hear(shard, said));
+            shard.functions_wanted(processor.take_wanted_ns());
+        }
         Interval::default()
     }
 }

@@ -60,7 +60,8 @@ impl RunShared {
 pub(crate) struct Shard {
     kernel: Rc<sonagi_engine::Shard>,
     pub(crate) pool: Option<Rc<Pool>>,
-    processor: Option<Rc<Sidecar>>,
+    /// The functions of the script, when it has some.
+    pub(crate) processor: Option<Rc<Sidecar>>,
     pub(crate) common: Rc<RunValues>,
     pub(crate) shared: Arc<RunShared>,
     /// Where messages say how far their receiver has come.
@@ -106,18 +107,6 @@ impl Shard {
 
     pub(crate) fn plan(&self) -> &Arc<Plan> {
         &self.common.plan
-    }
-
-    /// The functions of the script, when it has some.
-    pub(crate) fn processor(&self) -> Option<Rc<Sidecar>> {
-        self.processor.clone()
-    }
-
-    /// Takes in what the processor has said beside its answers.
-    pub(crate) fn hear_processor(&self) {
-        for said in self.processor.iter().flat_map(|processor| processor.take_said()) {
-            hear(&self.kernel, said);
-        }
     }
 
     /// Says something about the script or its functions; what is secret by its name is masked.

@@ -88,7 +88,6 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
             epoch: self.epoch,
             threads: self.options.header.shards,
             sizes: (self.options.header.operations.len(), self.options.header.scenarios.len()),
-            metrics: self.dialect.metrics(),
             waiting: self.waiting.clone(),
             undelivered: Arc::clone(&self.undelivered),
             reports,

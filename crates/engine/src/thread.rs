@@ -4,7 +4,7 @@
 //! and by leaving out lines of the log.
 
 use sonagi_measure::At;
-use sonagi_measure::metrics::{Interval, Registry};
+use sonagi_measure::metrics::Interval;
 use sonagi_measure::recorder::{Record, Recorder};
 use sonagi_transport::clock::Clock;
 use sonagi_transport::net::Net;
@@ -81,7 +81,6 @@ pub(crate) struct ThreadContext<D: Dialect> {
     pub(crate) threads: usize,
     /// Operations and scenarios.
     pub(crate) sizes: (usize, usize),
-    pub(crate) metrics: Arc<Registry>,
     pub(crate) waiting: Waiting,
     /// Seconds sent to the collector that it has not taken yet.
     pub(crate) undelivered: Arc<AtomicU64>,
@@ -136,7 +135,7 @@ fn shard<D: Dialect>(context: &ThreadContext<D>, index: Option<usize>) -> Result
         let _ = lines.send(Report::Line(line));
     };
     let clock = Clock::real(context.epoch)?;
-    let recorder = Recorder::sharing(context.sizes.0, context.sizes.1, Arc::clone(&context.metrics));
+    let recorder = Recorder::sharing(context.sizes.0, context.sizes.1, context.dialect.metrics());
     let mut shard = Shard::new(clock, Rc::new(net), context.control.clone(), recorder, |_| {});
     shard.place = Place { index, threads: context.threads };
     shard.log = Log::new(pass_on, context.waiting.clone(), D::LINES_PER_SECOND);

@@ -25,6 +25,7 @@ pub use turns::Turn;
 use sonagi_measure::At;
 use std::fmt;
 use std::future::Future;
+use std::rc::Rc;
 
 /// A pool that gives out virtual users; one per shard. Users come back to it, and other scenarios reuse them.
 pub trait Pool: 'static {
@@ -33,7 +34,7 @@ pub trait Pool: 'static {
     /// One that is initialised and idle.
     fn take(&self) -> Option<Self::Vu>;
     /// A new one: beyond those allocated before the start, up to `maxVUs`.
-    fn create(&self) -> impl Future<Output = Result<Self::Vu, Failed>>;
+    fn create(self: &Rc<Self>) -> impl Future<Output = Result<Self::Vu, Failed>>;
     /// Takes one back.
     fn give_back(&self, vu: Self::Vu);
 }

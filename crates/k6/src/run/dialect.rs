@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::task::JoinSet;
 
 use super::one_shot::{OneShot, Outcomes};
-use super::vu_pool::{Lender, VuPool};
+use super::vu_pool::VuPool;
 use crate::execution_context::TestCounts;
 use crate::executor::{self, Dropped, Failed, Plan, Share, Watch};
 use crate::metrics::{Detail, Interval, Registry, SystemTag, builtin};
@@ -175,7 +175,7 @@ impl K6 {
     /// All scenarios of this thread, side by side.
     async fn run_scenarios(&self, pool: &Rc<VuPool>, go: &Go) {
         let shard = &pool.shard;
-        let (lender, watch) = (Rc::new(Lender(Rc::clone(pool))), Rc::new(Watcher(Rc::clone(shard))));
+        let watch = Rc::new(Watcher(Rc::clone(shard)));
         let mut running = JoinSet::new();
         for (options, common) in self.common.options.scenarios.iter().zip(&go.scenarios) {
             let share = Share {
@@ -183,7 +183,7 @@ impl K6 {
                 plan: Arc::clone(&self.plan),
                 common: Arc::clone(common),
                 shard: shard.place.index.unwrap_or_default(),
-                pool: Rc::clone(&lender),
+                pool: Rc::clone(pool),
                 clock: Rc::clone(&shard.clock),
                 watch: Rc::clone(&watch) as Rc<dyn Watch>,
             };

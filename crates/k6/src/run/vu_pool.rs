@@ -124,27 +124,24 @@ impl VuPool {
     }
 }
 
-/// A shard's users, for its executors.
-pub(super) struct Lender(pub(super) Rc<VuPool>);
-
-impl executor::Pool for Lender {
+impl executor::Pool for VuPool {
     type Vu = PooledVu;
 
     fn take(&self) -> Option<PooledVu> {
-        self.0.idle.borrow_mut().pop_front()
+        self.idle.borrow_mut().pop_front()
     }
 
-    async fn create(&self) -> Result<PooledVu, Failed> {
-        let tally = &self.0.shard.common.tally;
+    async fn create(self: &Rc<Self>) -> Result<PooledVu, Failed> {
+        let tally = &self.shard.common.tally;
         let number = tally.users.fetch_add(1, Ordering::Relaxed) + 1;
-        let made = self.0.made(number).await.map_err(|thrown| Failed(thrown.text()))?;
+        let made = self.made(number).await.map_err(|thrown| Failed(thrown.text()))?;
         tally.initialised.fetch_add(1, Ordering::Relaxed);
         Ok(made)
     }
 
     fn give_back(&self, vu: PooledVu) {
         // The one given back last is the warmest, but k6's users take turns.
-        self.0.put(vu);
+        self.put(vu);
     }
 }
 

@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 use sonagi_transport::clock::Clock;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::rc::Rc;
 use std::sync::Arc;
 use tokio::time::Instant;
 
@@ -134,7 +133,7 @@ impl Pool for Sleepers {
         self.idle.borrow_mut().pop_front()
     }
 
-    async fn create(&self) -> Result<Sleeper, Failed> {
+    async fn create(self: &Rc<Self>) -> Result<Sleeper, Failed> {
         let Some(ms) = self.place.creating else { return Err(Failed("no memory".into())) };
         self.place.clock.sleep_until(self.place.clock.now().plus(ms * MS)).await;
         let id = self.place.report.borrow().initialised;

@@ -26,7 +26,7 @@ impl Pool for Quicks {
         self.0.borrow_mut().pop()
     }
 
-    async fn create(&self) -> Result<Quick, Failed> {
+    async fn create(self: &Rc<Self>) -> Result<Quick, Failed> {
         Err(Failed("all are planned".into()))
     }
 
