@@ -2,9 +2,10 @@
 
 use sonagi_engine::Control;
 use sonagi_measure::At;
-use sonagi_transport::clock::Clock;
+use sonagi_transport::clock::{Clock, Sleep};
 use std::cell::{Cell, RefCell};
-use std::future::Future;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Waker};
@@ -134,7 +135,32 @@ impl Stop {
     /// Until it is time to give up.
     pub fn set(&self) -> impl Future<Output = ()> + use<> {
         let stop = self.clone();
-        std::future::poll_fn(move |cx| stop.poll_set(cx))
+        poll_fn(move |cx| stop.poll_set(cx))
+    }
+
+    /// Has `work` done, which looks at this stop whenever it waits; `alarm` sleeps until the deadline, unless an abort
+    /// wakes it. Tells as well whether others had a turn meanwhile.
+    pub(crate) async fn bound<T>(
+        &self,
+        mut alarm: Pin<&mut Sleep>,
+        work: impl Future<Output = T>,
+    ) -> (T, bool) {
+        let mut work = pin!(work);
+        let mut has_waited = false;
+        let done = poll_fn(|cx| {
+            if let Poll::Ready(done) = work.as_mut().poll(cx) {
+                return Poll::Ready(done);
+            }
+            has_waited = true;
+            // It is asleep in any case: an abort wakes all who are.
+            if alarm.as_mut().poll(cx).is_pending() || self.pulled() {
+                return Poll::Pending;
+            }
+            self.pull();
+            work.as_mut().poll(cx)
+        })
+        .await;
+        (done, has_waited)
     }
 
     /// When it sets itself.

@@ -4,6 +4,7 @@
 
 use sonagi_measure::At;
 use sonagi_transport::clock::Clock;
+use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,9 +46,9 @@ impl OneShot {
                 _ => At(i64::MAX),
             };
             let stop = Stop::new(deadline, clock, &abort);
-            let watchman = tokio::task::spawn_local(wake(stop.clone(), Rc::clone(clock), Arc::clone(&abort)));
-            outcomes.push(user.perform(task, stop).await);
-            watchman.abort();
+            let alarm = pin!(clock.sleep_until(deadline));
+            let (outcome, _) = stop.bound(alarm, user.perform(task, stop.clone())).await;
+            outcomes.push(outcome);
             if outcomes.last().is_some_and(Result::is_err) {
                 break;
             }
@@ -59,13 +60,4 @@ impl OneShot {
         }
         outcomes
     }
-}
-
-/// Lets a user that waits look at its stop again when that is due.
-async fn wake(stop: Stop, clock: Rc<Clock>, abort: Arc<Abort>) {
-    tokio::select! {
-        () = abort.wait() => {}
-        () = clock.sleep_until(stop.deadline()), if stop.deadline() < At(i64::MAX) => {}
-    }
-    stop.pull();
 }

@@ -111,26 +111,10 @@ impl<P: Pool> Share<P> {
     }
 
     /// One iteration, stopped at its hard end by `alarm`.
-    async fn iterate(&self, vu: &mut P::Vu, planned: At, stop: &Stop, mut alarm: Pin<&mut Sleep>) {
+    async fn iterate(&self, vu: &mut P::Vu, planned: At, stop: &Stop, alarm: Pin<&mut Sleep>) {
         let (scenario, number) = (self.common.scenario, self.common.number());
-        let iteration = Iteration { scenario, number, planned, stop: stop.clone() };
-        let mut waited = false;
-        let over = {
-            let mut iterating = std::pin::pin!(vu.iterate(iteration));
-            std::future::poll_fn(|cx| {
-                if let Poll::Ready(over) = iterating.as_mut().poll(cx) {
-                    return Poll::Ready(over);
-                }
-                waited = true;
-                // It is asleep in any case: an abort wakes all who are.
-                if alarm.as_mut().poll(cx).is_pending() || stop.pulled() {
-                    return Poll::Pending;
-                }
-                stop.pull();
-                iterating.as_mut().poll(cx)
-            })
-            .await
-        };
+        let iterating = vu.iterate(Iteration { scenario, number, planned, stop: stop.clone() });
+        let (over, has_waited) = stop.bound(alarm, iterating).await;
         match over {
             Over::Complete => self.common.count_complete(),
             Over::Interrupted => self.common.count_interrupted(),
@@ -141,7 +125,7 @@ impl<P: Pool> Share<P> {
             }
         }
         // A script that never waits must not keep the shard's others from running.
-        if !waited {
+        if !has_waited {
             tokio::task::yield_now().await;
         }
     }
