@@ -2,7 +2,8 @@
 # Installs what the tests need beside Rust, Node and make: a C linker, Python 3, valgrind, OpenSSL, Java with Maven, RabbitMQ,
 # PostgreSQL, PgBouncer, Redis, nginx, Go, Chromium, the npm and pip packages of the interop tests, of the page, of published
 # scripts and of the services with planted bottlenecks at their locked versions, and the Spring server among them.
-# Does nothing, and says nothing, when all of it is there. `setup.sh build` installs what a build needs, and no more.
+# Does nothing, and says nothing, when all of it is there. `setup.sh build` installs what a build needs, and no more;
+# `setup.sh experiments` also builds what no test needs, the services of experiments/000 to 004 on their reports' stacks.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -142,13 +143,36 @@ go_toolchain() {
     .cache/go/bin/go version >/dev/null || fail "the Go of $lock does not start" "install Go 1.26 or newer, https://go.dev/dl"
 }
 
-# Maven keeps what it fetches where it always does; what it builds goes to .cache/spring.
-spring_server() {
-    local folder=interop/servers/spring stamp=.cache/spring/.sonagi-sources sum
+# Builds the Spring application of a folder into another one, as its pom.xml says too. Maven keeps what it fetches where it
+# always does.
+spring_application() {
+    local folder=$1 stamp=$2/.sonagi-sources sum
     sum=$(cat "$folder/pom.xml" "$folder"/src/main/java/sonagi/*.java | sha256sum)
     [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$sum" ] && return
-    say "the Spring server of $folder"
+    say "the Spring application of $folder"
     with_patience mvn -q -B -f "$folder/pom.xml" package
+    echo "$sum" >"$stamp"
+}
+
+spring_server() { spring_application interop/servers/spring .cache/spring; }
+
+# Of experiments/003 alone.
+spring_service() { spring_application experiments/003/spring .cache/locations; }
+
+# The services on NestJS of experiments/000, 002 and 004: npm packages, and what tsc makes of the sources, in experiments/nest/dist.
+nest_service() {
+    local folder=experiments/nest
+    local lock=$folder/package-lock.json packages=$folder/node_modules/.sonagi-lock stamp=$folder/dist/.sonagi-sources sum
+    if ! installed "$packages" "$lock"; then
+        say "npm packages of $lock"
+        with_patience npm --prefix "$folder" ci --silent
+        sha256sum <"$lock" >"$packages"
+    fi
+    sum=$(find "$folder/src" -name '*.ts' -print0 | LC_ALL=C sort -z | xargs -0 cat "$lock" "$folder/tsconfig.json" | sha256sum)
+    [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$sum" ] && return
+    say "the services on NestJS of $folder"
+    rm -rf "$folder/dist"
+    "$folder/node_modules/.bin/tsc" -p "$folder"
     echo "$sum" >"$stamp"
 }
 
@@ -178,3 +202,7 @@ pip_packages
 bottleneck_packages
 go_toolchain
 spring_server
+if [ "${1:-}" = experiments ]; then
+    nest_service
+    spring_service
+fi

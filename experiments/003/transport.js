@@ -1,12 +1,14 @@
 // Sharing a location over one transport, as a k6 script that is written from the client's side alone (README.md).
 //
-//   sonagi run experiments/003/transport.js -e TRANSPORT=polling -e USERS=1000
-//   TRANSPORT: polling, longpolling, sse, websocket or stomp. `sonagi` must be on the PATH: it is the service as well.
+//   sonagi run experiments/003/transport.js -e TRANSPORT=polling -e SERVICE=spring -e USERS=1000
+//   TRANSPORT: polling, longpolling, sse, websocket or stomp. SERVICE: spring (`scripts/setup.sh experiments` builds it) or
+//   sonagi, which must be on the PATH, or in SONAGI_BIN.
 import http from 'k6/http';
 import ws from 'k6/ws';
 import { check, sleep } from 'k6';
 
 const TRANSPORT = __ENV.TRANSPORT || 'polling';
+const SERVICE = __ENV.SERVICE || 'sonagi';
 const USERS = Number(__ENV.USERS || 1000);
 const SITE = '127.0.0.1:8003';
 const SECONDS = 3;
@@ -18,7 +20,8 @@ export const options = {
     { duration: '10s', target: 0 },
   ],
   sonagi: {
-    launch: { command: `exec sonagi serve --listen=${SITE} --workers=1`, ready: `http://${SITE}/healthz` },
+    launch: { command: ['sh', 'service.sh', SERVICE], ready: `http://${SITE}/healthz`, patience: '90s' },
+    watch: [`http://${SITE}/metrics`],
   },
 };
 

@@ -2,7 +2,7 @@
 //!
 //! The best of several rounds, because what else the machine does can only slow a round down; the difference between a
 //! round and one of twice as many operations, as with instructions. Nothing passes or fails by it.
-#![allow(missing_docs)]
+#![allow(clippy::disallowed_methods, clippy::print_stdout, missing_docs)]
 
 use sonagi_counts::workload::{WORKLOADS, Workload};
 use std::time::{Duration, Instant};

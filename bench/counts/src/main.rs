@@ -1,5 +1,7 @@
 //! `counts check` holds the instruction counts against the table, `counts update` writes it.
 
+#![allow(clippy::disallowed_methods, clippy::print_stderr, clippy::print_stdout)]
+
 use sonagi_counts::table::{Table, Verdict};
 use sonagi_counts::workload::{self, WORKLOADS};
 use sonagi_counts::{count, table};

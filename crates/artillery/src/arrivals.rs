@@ -1,6 +1,6 @@
 //! A shard's arrivals: each user starts when it is planned, or is counted as one that did not.
 
-use sonagi_engine::SECOND_NS;
+use sonagi_engine::{Place, SECOND_NS};
 use sonagi_measure::recorder::Counter;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -16,12 +16,13 @@ const MISSED_AFTER_NS: i64 = SECOND_NS;
 /// its sockets, so that a flood of arrivals cannot outrun its own users.
 const ADMITTED_IN_A_ROW: u32 = 32;
 
-/// Starts the shard's arrivals when they are planned and returns when the last of its users has ended. `mine` picks the
-/// shard's share of the schedule.
-pub(crate) async fn serve(shard: &Rc<Shard>, mine: impl Fn(u64) -> bool) {
+/// Starts the shard's arrivals when they are planned and returns when the last of its users has ended.
+pub(crate) async fn serve(shard: &Rc<Shard>) {
     let plan = Arc::clone(shard.plan());
+    let Place { index, threads } = shard.place;
+    let is_mine = |arrival: &Arrival| Some((arrival.number % threads as u64) as usize) == index;
     let mut in_a_row = 0;
-    for arrival in plan.load.arrivals(shard.shared.seed).filter(|arrival| mine(arrival.number)) {
+    for arrival in plan.load.arrivals(shard.shared.seed).filter(is_mine) {
         in_a_row = if shard.wait_for(arrival.at).await { 0 } else { in_a_row + 1 };
         if in_a_row == ADMITTED_IN_A_ROW {
             in_a_row = 0;

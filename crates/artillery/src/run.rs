@@ -22,7 +22,7 @@ use tokio::time::Instant;
 use crate::arrivals;
 use crate::names;
 use crate::plan::{Plan, Step};
-use crate::processor::{LoadedProcessor, Said, Sidecar, Unloaded};
+use crate::processor::{LoadedProcessor, Sidecar, Unloaded};
 use crate::shard::{MOST_LIVING, RunShared, Shard, hear};
 use crate::tagged;
 use crate::user::User;
@@ -102,19 +102,14 @@ pub fn run(
         return Err(Error::NothingToDo);
     }
     check_sources(&options.source_addresses)?;
-    let (threads, source_addresses) = (options.threads.max(1), options.source_addresses.len());
+    let (source_addresses, watcher) = (options.source_addresses.len(), options.watcher.clone());
     let written = header(&plan, &options);
-    let watcher = options.watcher.clone();
     let artillery = Arc::new(Artillery::new(plan, options));
     let submetrics = artillery.metrics.submetrics().iter().map(|one| one.name.to_string()).collect();
-    let kernel = sonagi_engine::Options {
-        threads,
-        header: Header { submetrics, ..written },
-        rules: artillery.plan.delivery.unwrap_or_default(),
-        source_addresses,
-        epoch: Instant::now(),
-        watcher,
-    };
+    let header = Header { submetrics, ..written };
+    let rules = artillery.plan.delivery.unwrap_or_default();
+    let kernel = sonagi_engine::Options::new(header, rules, Instant::now());
+    let kernel = sonagi_engine::Options { source_addresses, watcher, ..kernel };
     let mut follower = Follower {
         boundaries: artillery.plan.load.boundaries(),
         artillery: Arc::clone(&artillery),
@@ -138,25 +133,20 @@ fn check_sources(addresses: &[IpAddr]) -> Result<(), Error> {
 }
 
 fn header(plan: &Plan, options: &Options) -> Header {
-    let rules = plan.delivery.unwrap_or_default();
     Header {
         name: plan.name.clone(),
         started: options.started.clone(),
         target: plan.target.clone(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
         seed: options.seed,
         shards: options.threads.max(1),
         scenarios: plan.scenarios.iter().map(|scenario| scenario.name.clone()).collect(),
         operations: plan.operations.clone(),
         plan: plan.source.clone(),
-        environment: health::environment(),
-        deadline_ms: rules.deadline_ns as f64 / 1e6,
         tracked: plan.delivery.is_some(),
         thresholds: plan.thresholds.clone(),
         population: plan.load.population(),
         arrivals: plan.load.planned(options.seed),
         load_s: Some(plan.load.end().0 as f64 / 1e9),
-        cores: health::cores(),
         fail_on_status: options.fail_on_status,
         plugins: Plugins {
             endpoint_prefix: names::endpoint_prefix(&plan.plugins.endpoint_prefix),
@@ -176,8 +166,6 @@ struct Artillery {
     net: NetOptions,
     /// For who loads the processor first.
     processor: LoadedProcessor,
-    /// The run's tag in stamps: 24 bits that tell its messages from those of other runs.
-    tag: u32,
     /// The variables that the `before` flow set.
     before_variables: OnceLock<Vec<(String, Value)>>,
 }
@@ -199,7 +187,6 @@ impl Artillery {
             tagged,
             net,
             processor: options.processor,
-            tag: sonagi_engine::delivery::draw_tag(),
             before_variables: OnceLock::new(),
         }
     }
@@ -213,13 +200,8 @@ impl Artillery {
     ) -> Result<Option<Rc<Sidecar>>, Unloaded> {
         let may_call = task.is_none_or(|flow| flow.iter().any(Step::calls_functions));
         let Some(processor) = self.plan.processor.clone().filter(|_| may_call) else { return Ok(None) };
-        let (kept, control, shard) = (self.processor.clone(), kernel.control.clone(), Rc::clone(kernel));
-        let mut tell = move |said: Said| match said {
-            // Counted by the shard once it hears it.
-            Said::Metric(_) => {}
-            said => hear(&shard, said),
-        };
-        Sidecar::start(processor, kept, common.shared(), control, &mut tell).await
+        let (kept, control) = (self.processor.clone(), kernel.control.clone());
+        Sidecar::start(processor, kept, common.shared(), control, &mut |said| hear(kernel, said)).await
     }
 }
 
@@ -258,7 +240,7 @@ impl Dialect for Artillery {
         kernel.recorder.borrow_mut().tell_apart(&self.tagged);
         let pool = self.plan.http.pool.map(|connections| Rc::new(Pool::new(connections)));
         let before = self.before_variables.get().cloned().unwrap_or_default();
-        let common = RunValues::new(Arc::clone(&self.plan), before, self.tag);
+        let common = RunValues::new(Arc::clone(&self.plan), before, self.shared.delivery.tag);
         let processor = self.functions(kernel, &common, task).await?;
         if let Some(pool) = pool.as_ref().filter(|_| task.is_none() && self.plan.http.warm) {
             warm(pool, kernel, &self.plan).await;
@@ -268,8 +250,7 @@ impl Dialect for Artillery {
     }
 
     async fn load(&self, shard: &Rc<Shard>) {
-        let sonagi_engine::Place { index, threads } = shard.place;
-        arrivals::serve(shard, |number| Some((number % threads as u64) as usize) == index).await;
+        arrivals::serve(shard).await;
     }
 
     async fn once(&self, shard: &Rc<Shard>, flow: Flow) -> Walked {
@@ -281,7 +262,7 @@ impl Dialect for Artillery {
     }
 
     async fn leave(&self, shard: &Rc<Shard>) {
-        let Some(processor) = shard.processor() else { return };
+        let Some(processor) = &shard.processor else { return };
         let limit = shard.clock.sleep_until(shard.clock.now().plus(FAREWELL_NS));
         tokio::select! {
             () = processor.finish() => {}
@@ -290,8 +271,10 @@ impl Dialect for Artillery {
     }
 
     fn observed(&self, shard: &Rc<Shard>) -> Interval {
-        shard.hear_processor();
-        shard.functions_wanted(shard.processor().map_or(0, |processor| processor.take_wanted_ns()));
+        if let Some(processor) = &shard.processor {
+            processor.take_said().into_iter().for_each(|said| hear(shard, said));
+            shard.functions_wanted(processor.take_wanted_ns());
+        }
         Interval::default()
     }
 }
@@ -300,16 +283,11 @@ impl Dialect for Artillery {
 /// be opened, is left to the requests, which will tell why.
 async fn warm(pool: &Rc<Pool>, shard: &Rc<sonagi_engine::Shard>, plan: &Plan) {
     let Ok((origin, _)) = Origin::parse(&plan.target) else { return };
-    let clock = &shard.clock;
-    let until = clock.now().plus(WARM_UP.as_nanos() as i64);
-    let patience = async {
-        while clock.now() < until && !shard.is_stopping() {
-            clock.sleep_until(clock.now().plus(TICK.as_nanos() as i64)).await;
-        }
-    };
+    let until = shard.clock.now().plus(WARM_UP.as_nanos() as i64);
     tokio::select! {
         () = pool.open_all(&shard.net, &origin) => {}
-        () = patience => {}
+        () = shard.clock.sleep_until(until) => {}
+        () = shard.control.stopped() => {}
     }
 }
 
@@ -331,7 +309,7 @@ struct Follower<'f> {
 
 impl Follow for Follower<'_> {
     fn room(&self, room: RoomId) -> Option<String> {
-        self.artillery.shared.rooms.name(room)
+        self.artillery.shared.delivery.rooms.name(room)
     }
 }
 

@@ -4,7 +4,7 @@
 //! Nothing here is shared with other shards but a handful of atomics ([`RunShared`]) that are touched when a user
 //! arrives or a stamp is drawn, never when a message comes in.
 
-use sonagi_engine::delivery::Rooms;
+use sonagi_engine::delivery::Delivery;
 use sonagi_engine::{Level, LogLine, Speaker};
 use sonagi_measure::secrets::masked;
 use sonagi_transport::http::Pool;
@@ -12,7 +12,7 @@ use std::cell::{Cell, RefCell};
 use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::cursor::Sought;
 use crate::plan::Plan;
@@ -27,9 +27,8 @@ pub(crate) const MOST_LIVING: u64 = 100_000;
 
 /// The common part of all shards.
 pub(crate) struct RunShared {
-    pub(crate) rooms: Rooms,
-    /// Users so far: the next one's member number.
-    pub(crate) members: AtomicU32,
+    /// Every user is a member of the ledger.
+    pub(crate) delivery: Delivery,
     /// The payload row of the next iteration of a closed run; its arrivals take the first ones.
     pub(crate) next_row: AtomicU64,
     /// Users in their flows now.
@@ -48,8 +47,7 @@ impl RunShared {
             Load::Closed { .. } => load.arrivals(seed).count() as u64,
         };
         RunShared {
-            rooms: Rooms::default(),
-            members: AtomicU32::new(0),
+            delivery: Delivery::default(),
             next_row: AtomicU64::new(next_row),
             active: AtomicU64::new(0),
             seed,
@@ -62,7 +60,8 @@ impl RunShared {
 pub(crate) struct Shard {
     kernel: Rc<sonagi_engine::Shard>,
     pub(crate) pool: Option<Rc<Pool>>,
-    processor: Option<Rc<Sidecar>>,
+    /// The functions of the script, when it has some.
+    pub(crate) processor: Option<Rc<Sidecar>>,
     pub(crate) common: Rc<RunValues>,
     pub(crate) shared: Arc<RunShared>,
     /// Where messages say how far their receiver has come.
@@ -108,18 +107,6 @@ impl Shard {
 
     pub(crate) fn plan(&self) -> &Arc<Plan> {
         &self.common.plan
-    }
-
-    /// The functions of the script, when it has some.
-    pub(crate) fn processor(&self) -> Option<Rc<Sidecar>> {
-        self.processor.clone()
-    }
-
-    /// Takes in what the processor has said beside its answers.
-    pub(crate) fn hear_processor(&self) {
-        for said in self.processor.iter().flat_map(|processor| processor.take_said()) {
-            hear(&self.kernel, said);
-        }
     }
 
     /// Says something about the script or its functions; what is secret by its name is masked.

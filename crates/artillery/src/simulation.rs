@@ -95,7 +95,7 @@ async fn simulate_within(
             if cfg!(test) {
                 tokio::task::spawn_local(watch_connected(Rc::clone(&shard), Rc::clone(&most_connected)));
             }
-            arrivals::serve(&shard, |_| true).await;
+            arrivals::serve(&shard).await;
             let record = shard.recorder.borrow_mut().take();
             let ledger = &record.ledger;
             let memberships = [ledger.joined.len(), ledger.left.len(), ledger.gone.len()];
@@ -116,23 +116,16 @@ async fn simulate_within(
 fn header(plan: &Plan) -> Header {
     Header {
         name: "simulated".into(),
-        started: String::new(),
-        target: String::new(),
-        version: String::new(),
         seed: 1,
         shards: 1,
         scenarios: vec!["only".into()],
         operations: plan.operations.clone(),
-        plan: serde_json::Value::Null,
-        environment: serde_json::Value::Null,
         deadline_ms: 1000.0,
         tracked: plan.delivery.is_some(),
         thresholds: plan.thresholds.clone(),
         population: plan.load.population(),
         arrivals: plan.load.planned(0),
-        load_s: None,
         cores: 1,
-        fail_on_status: Default::default(),
         plugins: plan.plugins.clone(),
         ..Header::default()
     }

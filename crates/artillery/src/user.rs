@@ -39,11 +39,10 @@ use crate::schedule::Arrival;
 use crate::shard::{Presence, Shard};
 use crate::values::Values;
 use inbox::Inbox;
-use memberships::Memberships;
 use parallel::Fork;
 use reconnect_plan::ReconnectPlan;
 use sonagi_engine::SECOND_NS;
-use sonagi_engine::delivery::Unanswered;
+use sonagi_engine::delivery::{Memberships, Unanswered};
 use sonagi_transport::clock::Sleep;
 use sonagi_transport::http::{Client, Jar, Response};
 use sonagi_transport::link::Link;
@@ -198,7 +197,7 @@ pub(crate) fn live(
 impl User {
     /// A new user of this shard; `arrival` numbers the payload rows it gets.
     pub(crate) fn arrived(shard: &Rc<Shard>, arrival: u64, due: At) -> User {
-        let member = shard.shared.members.fetch_add(1, Ordering::Relaxed);
+        let member = shard.shared.delivery.next_member();
         // Seeds of neighbours must not be neighbours: spread them over the whole range (SplitMix64's constant).
         let seed = shard.shared.seed ^ (u64::from(member) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let rng = fastrand::Rng::with_seed(seed);

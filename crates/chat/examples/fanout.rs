@@ -6,6 +6,7 @@
 //! client only counts frames. `FANOUT_TARGET=127.0.0.1:8080 FANOUT_PID=…` measure a server that runs already and takes
 //! the same frames without a token.
 
+#![allow(clippy::disallowed_methods, clippy::print_stderr, clippy::print_stdout)]
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::io::{BufRead, BufReader};

@@ -45,8 +45,6 @@ pub(crate) struct Collector<'r, D: Dialect, C> {
     leftover: Vec<Record>,
     waiting: Waiting,
     undelivered: Arc<AtomicU64>,
-    /// Whether a task done once is part of the run, and counts.
-    is_run: bool,
 }
 
 /// Load threads that are ready.
@@ -74,7 +72,6 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
             leftover: Vec::new(),
             waiting: Waiting::default(),
             undelivered: Arc::default(),
-            is_run: false,
         }
     }
 
@@ -89,9 +86,8 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
             dialect: Arc::clone(self.dialect),
             control: self.control.clone(),
             epoch: self.epoch,
-            threads: self.options.threads,
+            threads: self.options.header.shards,
             sizes: (self.options.header.operations.len(), self.options.header.scenarios.len()),
-            metrics: self.dialect.metrics(),
             waiting: self.waiting.clone(),
             undelivered: Arc::clone(&self.undelivered),
             reports,
@@ -99,19 +95,27 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
         (Arc::new(context), inbox)
     }
 
-    /// Waits for the next report, for as long as nothing else is to be done.
-    fn next(&mut self, inbox: &Receiver<Report<D>>) -> Result<Report<D>, RecvTimeoutError> {
+    /// Waits for the next report, for as long as nothing else is to be done. Lines are told here, whoever waits.
+    fn next(&mut self, inbox: &Receiver<Report<D>>) -> Option<Report<D>> {
         if let Some(line) = self.waiting.take_left_out() {
             self.collect.event(RunEvent::Line(&LogLine { at: self.now(), ..line }));
         }
         let now = self.now();
         let quiet = self.collect.turn(now, &mut self.totals).min(TICK);
-        inbox.recv_timeout(quiet)
-    }
-
-    fn tell(&mut self, line: &LogLine) {
-        self.waiting.taken(line);
-        self.collect.event(RunEvent::Line(line));
+        match inbox.recv_timeout(quiet) {
+            Ok(Report::Line(line)) => {
+                self.waiting.taken(&line);
+                self.collect.event(RunEvent::Line(&line));
+                None
+            }
+            Ok(report) => {
+                let is_second = matches!(report, Report::Second(..));
+                self.undelivered.fetch_sub(u64::from(is_second), Relaxed);
+                Some(report)
+            }
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => Some(Report::Broken { shard: None }),
+        }
     }
 
     /// Starts the load threads and returns when all of them are ready. What they say meanwhile is told as it comes:
@@ -119,7 +123,7 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
     pub(crate) fn start(&mut self) -> Result<Threads<D>, Error<D::Error>> {
         let (context, inbox) = self.context();
         let (mut threads, mut goes) = (Vec::new(), Vec::new());
-        for index in 0..self.options.threads {
+        for index in 0..self.options.header.shards {
             let (go, told) = oneshot::channel();
             threads.push(thread::start(Arc::clone(&context), Role::Load { index, go: told })?);
             goes.push(go);
@@ -128,14 +132,13 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
         let mut unready = threads.len();
         while unready > 0 {
             match self.next(&inbox) {
-                Ok(Report::Ready) => unready -= 1,
-                Ok(Report::Line(line)) => self.tell(&line),
-                Ok(Report::Failed(error)) => return Err(self.given_up(error)),
-                Ok(_) | Err(RecvTimeoutError::Disconnected) => {
+                Some(Report::Ready) => unready -= 1,
+                Some(Report::Failed(error)) => return Err(self.given_up(error)),
+                Some(_) => {
                     let broken = std::io::Error::other("a thread ended before it was ready");
                     return Err(self.given_up(Error::Start(broken)));
                 }
-                Err(RecvTimeoutError::Timeout) => {}
+                None => {}
             }
             self.collect.waiting().map_err(Error::Dialect)?;
         }
@@ -151,43 +154,37 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
     /// Does a phase's task; returns whether the run goes on.
     pub(crate) fn phase(&mut self, phase: Phase) -> Result<bool, Error<D::Error>> {
         let Some(task) = self.collect.task(phase) else { return Ok(true) };
-        self.is_run = true;
-        let done = self.once(task)?;
+        let done = self.once(task, true)?;
         Ok(self.collect.done(phase, done))
     }
 
-    /// Has one thread do something once.
-    pub(crate) fn once(&mut self, task: D::Task) -> Result<Option<D::Done>, Error<D::Error>> {
+    /// Has one thread do something once; whether what is measured meanwhile counts.
+    pub(crate) fn once(&mut self, task: D::Task, counts: bool) -> Result<Option<D::Done>, Error<D::Error>> {
         let (context, inbox) = self.context();
         let thread = thread::start(context, Role::Once(task))?;
-        let (mut done, mut patience) = (None, Patience::new(self.control.clone(), None));
-        loop {
+        let mut patience = Patience::new(self.control.clone(), None);
+        while !patience.is_over() {
             match self.next(&inbox) {
-                Ok(Report::Line(line)) => self.tell(&line),
-                Ok(Report::Meanwhile(record)) => self.take_of_once(*record),
-                Ok(Report::Done(what)) => done = Some(what),
-                Ok(Report::Ended(record)) => {
-                    self.take_of_once(*record);
-                    break;
-                }
-                Ok(Report::Failed(error)) => return Err(error),
-                Ok(Report::Broken { .. }) | Err(RecvTimeoutError::Disconnected) => {
-                    self.collect.broken();
+                Some(Report::Second(_, record)) => self.take_of_once(*record, counts),
+                Some(Report::Ended(record, done)) => {
+                    self.take_of_once(*record, counts);
+                    join(thread);
                     return Ok(done);
                 }
-                Ok(Report::Ready | Report::Second(..)) | Err(RecvTimeoutError::Timeout) => {}
-            }
-            if patience.is_over() {
-                return Ok(done);
+                Some(Report::Failed(error)) => return Err(error),
+                Some(Report::Broken { .. }) => {
+                    self.collect.broken();
+                    break;
+                }
+                Some(Report::Line(_) | Report::Ready) | None => {}
             }
         }
-        join(thread);
-        Ok(done)
+        Ok(None)
     }
 
     /// Where the clock goes on to the load, thresholds may be judged of it at once; else it goes with the next second.
-    fn take_of_once(&mut self, record: Record) {
-        let kept = self.dialect.kept_of_once(record).filter(|_| self.is_run);
+    fn take_of_once(&mut self, record: Record, counts: bool) {
+        let kept = self.dialect.kept_of_once(record).filter(|_| counts);
         let Some(mut record) = kept else { return };
         self.collect.record(&mut record);
         if D::IS_PREPARED_FIRST {
@@ -201,20 +198,15 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
     pub(crate) fn load(&mut self, ready: Threads<D>) -> Result<(), Error<D::Error>> {
         let Threads { threads, goes, inbox } = ready;
         self.begin(goes);
-        let mut seconds = Seconds::new(self.options.threads, std::mem::take(&mut self.leftover));
+        let mut seconds = Seconds::new(self.options.header.shards, std::mem::take(&mut self.leftover));
         let mut patience = Patience::new(self.control.clone(), D::STOP_PATIENCE);
         let mut is_given_up = false;
         while seconds.are_awaited() && !is_given_up {
-            match self.next(&inbox) {
-                Ok(report) => self.take(report, &mut seconds)?,
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => {
-                    self.collect.broken();
-                    break;
-                }
+            if let Some(report) = self.next(&inbox) {
+                self.take(report, &mut seconds)?;
             }
-            while let Some((second, records)) = seconds.whole() {
-                self.absorb(records, At(second as i64 * SECOND_NS));
+            while let Some((at, records)) = seconds.whole() {
+                self.absorb(records, at);
             }
             is_given_up = patience.is_over();
         }
@@ -238,7 +230,7 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
         if let Some(watcher) = &self.options.watcher {
             watcher.begin(&self.dialect.metrics(), self.epoch);
         }
-        let go = Go { epoch, first_second: (begins.0 / SECOND_NS) as u64 + 1 };
+        let go = Go { epoch, from: At(begins.second() * SECOND_NS) };
         for to in goes {
             // A thread that does not receive it is broken, and reports that.
             let _ = to.send(go);
@@ -247,13 +239,11 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
 
     fn take(&mut self, report: Report<D>, seconds: &mut Seconds) -> Result<(), Error<D::Error>> {
         match report {
-            Report::Line(line) => self.tell(&line),
-            Report::Second(second, mut record) => {
-                self.undelivered.fetch_sub(1, Relaxed);
+            Report::Second(at, mut record) => {
                 self.collect.record(&mut record);
-                seconds.take(second, *record);
+                seconds.take(at, *record);
             }
-            Report::Ended(mut record) => {
+            Report::Ended(mut record, _) => {
                 self.collect.record(&mut record);
                 seconds.end(*record);
             }
@@ -262,7 +252,7 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
                 self.collect.broken();
                 seconds.lose(shard);
             }
-            Report::Meanwhile(_) | Report::Ready | Report::Done(_) => {}
+            Report::Line(_) | Report::Ready => {}
         }
         Ok(())
     }
@@ -321,24 +311,21 @@ struct Patience {
     control: Control,
     /// After a stop; after an abort it is always the same.
     after_stop: Option<Duration>,
-    stopping_since: Option<Instant>,
-    aborted_since: Option<Instant>,
+    /// When a stop, and when an abort, was seen.
+    since: [Option<Instant>; 2],
 }
 
 impl Patience {
     fn new(control: Control, after_stop: Option<Duration>) -> Patience {
-        Patience { control, after_stop, stopping_since: None, aborted_since: None }
+        Patience { control, after_stop, since: [None, None] }
     }
 
     fn is_over(&mut self) -> bool {
-        let is_over = |since: &mut Option<Instant>, limit: Duration| {
-            since.get_or_insert_with(Instant::now).elapsed() > limit
-        };
-        if self.control.is_aborted() && is_over(&mut self.aborted_since, ABORT_PATIENCE) {
-            return true;
-        }
-        self.after_stop
-            .is_some_and(|limit| self.control.is_stopping() && is_over(&mut self.stopping_since, limit))
+        let is_aborted = self.control.is_aborted();
+        let after_stop = self.after_stop.filter(|_| self.control.is_stopping());
+        let limit = if is_aborted { Some(ABORT_PATIENCE) } else { after_stop };
+        let since = &mut self.since[usize::from(is_aborted)];
+        limit.is_some_and(|limit| since.get_or_insert_with(Instant::now).elapsed() > limit)
     }
 }
 

@@ -1,16 +1,38 @@
-//! A user's records for the ledger, in any script language: rooms by name, stamps found in received texts, and messages
-//! whose fate the user's own goodbye makes uncertain.
+//! A user's records for the ledger, in any script language: rooms by name and memberships of them, stamps found in
+//! received texts, and messages whose fate the user's own goodbye makes uncertain.
 
+pub use crate::memberships::{Manner, Membership, Memberships};
 pub use crate::rooms::{Room, Rooms};
 
 use sonagi_measure::At;
 use sonagi_measure::ledger::{Batch, Member, Received, Settled};
 use sonagi_measure::stamp::{self, Stamp};
+use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A run's tag in stamps, which tells its messages from those of others. Not from the seed: two runs with one seed must
-/// not mistake each other's messages for their own.
-pub fn draw_tag() -> u32 {
-    fastrand::u32(..1 << 24)
+/// The part of the ledger that all threads of a run share: its rooms, and the numbers that are given out.
+#[derive(Debug)]
+pub struct Delivery {
+    /// Every room so far.
+    pub rooms: Rooms,
+    /// The run's tag in stamps: 24 bits that tell its messages from those of other runs.
+    pub tag: u32,
+    /// Members so far: the next one's number.
+    members: AtomicU32,
+}
+
+impl Default for Delivery {
+    fn default() -> Delivery {
+        // Not from the seed: two runs with one seed must not mistake each other's messages for their own.
+        let tag = fastrand::u32(..1 << 24);
+        Delivery { rooms: Rooms::default(), tag, members: AtomicU32::new(0) }
+    }
+}
+
+impl Delivery {
+    /// The next member's number.
+    pub fn next_member(&self) -> Member {
+        self.members.fetch_add(1, Ordering::Relaxed)
+    }
 }
 
 /// Writes down every stamp in what a member received. On the hot path.

@@ -114,11 +114,15 @@ pub trait Collect<D: Dialect>: Follow {
     }
 
     /// The task of a phase; None: there is none.
-    fn task(&mut self, phase: Phase) -> Option<D::Task>;
+    fn task(&mut self, _phase: Phase) -> Option<D::Task> {
+        None
+    }
 
     /// Takes a task's result; None: it was given up because the run was aborted. False, before the load: there is no
     /// load.
-    fn done(&mut self, phase: Phase, done: Option<D::Done>) -> bool;
+    fn done(&mut self, _phase: Phase, _done: Option<D::Done>) -> bool {
+        true
+    }
 
     /// The load is about to begin, at this instant on all threads.
     fn begins(&mut self, _at: At) {}

@@ -19,32 +19,20 @@ const HEARTBEAT_NS: i64 = 10_000_000;
 /// Beats that a hold-up swallowed and that are told afterwards, at most: ten minutes of them.
 const MAX_MISSED_BEATS: i64 = 60_000;
 
-/// A shard's heartbeat: how late it comes shows when the shard itself was held up.
-pub struct Heart {
-    clock: Rc<Clock>,
-    due: At,
-}
-
-impl Heart {
-    /// A heart that beats from now on.
-    pub fn new(clock: &Rc<Clock>) -> Heart {
-        Heart { clock: Rc::clone(clock), due: clock.now() }
+/// Waits for a shard's next heartbeat after the one that was due at `last`, and tells how late it came (ns), or the
+/// alarm was taken since the last one if that is worse: that shows when the shard itself was held up. Beats that were
+/// due meanwhile are told too, each with its own lateness: half a second is fifty of a run's beats, not one. Returns
+/// when the last of them was due.
+pub(crate) async fn beat(clock: &Rc<Clock>, last: At, mut late_by: impl FnMut(i64)) -> At {
+    let due = last.plus(HEARTBEAT_NS);
+    clock.sleep_until(due).await;
+    let late = clock.now().since(due);
+    late_by(late.max(clock.take_lateness()));
+    let missed = (late / HEARTBEAT_NS).min(MAX_MISSED_BEATS);
+    for beat in 1..=missed {
+        late_by(late - beat * HEARTBEAT_NS);
     }
-
-    /// Waits for the next beat and tells how late it came (ns), or the alarm was taken since the last one if that is
-    /// worse. Beats that were due while the shard was held up are told too, each with its own lateness: half a second
-    /// is fifty of a run's beats, not one.
-    pub async fn beat(&mut self, mut late_by: impl FnMut(i64)) {
-        self.due = self.due.plus(HEARTBEAT_NS);
-        self.clock.sleep_until(self.due).await;
-        let late = self.clock.now().since(self.due);
-        late_by(late.max(self.clock.take_lateness()));
-        let missed = (late / HEARTBEAT_NS).min(MAX_MISSED_BEATS);
-        for beat in 1..=missed {
-            late_by(late - beat * HEARTBEAT_NS);
-        }
-        self.due = self.due.plus(missed * HEARTBEAT_NS).max(self.clock.now().plus(-HEARTBEAT_NS));
-    }
+    due.plus(missed * HEARTBEAT_NS).max(clock.now().plus(-HEARTBEAT_NS))
 }
 
 /// CPU time the current thread has used, in ns.
@@ -102,7 +90,6 @@ pub fn raise_file_limit() {
 /// Levels of this process now. What cannot be read (another system than Linux) is 0. Each of `source_addresses` (at
 /// least one) has the whole range of ports to itself.
 pub fn process(source_addresses: usize) -> ProcessGauges {
-    let (low, high) = port_range();
     let (open_files, sources) = (open_files(), source_addresses.max(1) as u64);
     ProcessGauges {
         resident_bytes: resident_bytes(),
@@ -110,7 +97,7 @@ pub fn process(source_addresses: usize) -> ProcessGauges {
         open_files_limit: getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX),
         // An upper bound: nearly all our files are connections, and a port rests for a minute after its connection.
         ports_used: open_files + resting_ports(),
-        ports_available: if high == 0 { 0 } else { (u64::from(high - low.min(high)) + 1) * sources },
+        ports_available: local_ports().unwrap_or(0) * sources,
         cpu_pressure_us: cpu_pressure_us(),
     }
 }
@@ -122,7 +109,7 @@ pub fn environment() -> Value {
     let model = cpu.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or_default();
     let memory = read("/proc/meminfo");
     let total = memory.lines().find_map(|line| line.strip_prefix("MemTotal:")).unwrap_or_default();
-    let (low, high) = port_range();
+    let (low, high) = port_range().unwrap_or((0, 0));
     json!({
         "os": std::env::consts::OS,
         "arch": std::env::consts::ARCH,
@@ -159,10 +146,20 @@ fn open_files() -> u64 {
     }
 }
 
-fn port_range() -> (u16, u16) {
-    let range = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
-    let mut bounds = range.split_whitespace().filter_map(|bound| bound.parse().ok());
-    (bounds.next().unwrap_or(0), bounds.next().unwrap_or(0))
+/// Local ports for connections from one address to another; None: the system does not say.
+pub fn local_ports() -> Option<u64> {
+    let (low, high) = port_range()?;
+    Some(u64::from(high - low) + 1)
+}
+
+fn port_range() -> Option<(u16, u16)> {
+    bounds(&fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok()?)
+}
+
+fn bounds(range: &str) -> Option<(u16, u16)> {
+    let mut bounds = range.split_whitespace().map(|bound| bound.parse().ok());
+    let (low, high) = (bounds.next()??, bounds.next()??);
+    (low <= high).then_some((low, high))
 }
 
 /// TCP connections in TIME_WAIT, of the whole machine.
@@ -183,6 +180,12 @@ mod tests {
         let files: Vec<_> = (0..50).map(|_| fs::File::open("/dev/null").unwrap()).collect();
         assert!(open_files() >= before + 40, "{before} then {}", open_files());
         drop(files);
+    }
+
+    #[test]
+    fn a_range_of_ports_has_two_bounds_in_order() {
+        let read = ["32768\t60999\n", "9 8", "9", ""].map(bounds);
+        assert_eq!(read, [Some((32_768, 60_999)), None, None, None]);
     }
 
     #[test]

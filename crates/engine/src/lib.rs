@@ -15,6 +15,7 @@ mod dialect;
 mod event;
 pub mod health;
 mod log;
+mod memberships;
 mod options;
 mod rooms;
 mod run;

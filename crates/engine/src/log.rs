@@ -68,14 +68,14 @@ pub(crate) struct Log {
     limit: Option<u32>,
     /// Lines said, and left unsaid, in this second.
     lines: Cell<u32>,
-    /// The name of the period that the limit holds for.
-    span: Cell<&'static str>,
+    /// The limit holds for a second, and for all that comes before second 0.
+    has_begun: Cell<bool>,
 }
 
 impl Log {
     pub(crate) fn new(pass_on: impl Fn(LogLine) + 'static, waiting: Waiting, limit: Option<u32>) -> Log {
-        let span = Cell::new("before the load began");
-        Log { pass_on: Box::new(pass_on), waiting, limit, lines: Cell::new(0), span }
+        let (lines, has_begun) = (Cell::new(0), Cell::new(false));
+        Log { pass_on: Box::new(pass_on), waiting, limit, lines, has_begun }
     }
 
     pub(crate) fn say(&self, line: LogLine) {
@@ -84,7 +84,8 @@ impl Log {
         match self.lines.get().cmp(&limit.saturating_add(1)) {
             Less => self.send(line),
             Equal => {
-                let text = format!("(more than {limit} lines {}: the rest is left out)", self.span.get());
+                let span = if self.has_begun() { "in a second" } else { "before the load began" };
+                let text = format!("(more than {limit} lines {span}: the rest is left out)");
                 self.send(LogLine { at: line.at, ..LogLine::new(Level::Info, text) });
             }
             Greater => {}
@@ -93,8 +94,13 @@ impl Log {
 
     /// A new second begins.
     pub(crate) fn begin_second(&self) {
-        self.span.set("in a second");
+        self.has_begun.set(true);
         self.lines.set(0);
+    }
+
+    /// Whether second 0 has begun.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.has_begun.get()
     }
 
     fn send(&self, line: LogLine) {

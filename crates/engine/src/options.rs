@@ -5,14 +5,13 @@ use sonagi_measure::totals::Header;
 use std::sync::Arc;
 use tokio::time::Instant;
 
+use crate::health;
 use crate::watcher::Watcher;
 
 /// How a run is carried out.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Threads generating load, at least 1.
-    pub threads: usize,
-    /// The header of the run's record.
+    /// The header of the run's record; it says how many threads generate load.
     pub header: Header,
     /// How the ledger judges.
     pub rules: Rules,
@@ -22,6 +21,21 @@ pub struct Options {
     pub epoch: Instant,
     /// Whoever looks at the target meanwhile.
     pub watcher: Option<Arc<dyn Watcher>>,
+}
+
+impl Options {
+    /// Those of a run that began then, at whose target nobody looks. The header is completed by what is so of every
+    /// run: the generator's version and machine, and the ledger's deadline.
+    pub fn new(header: Header, rules: Rules, epoch: Instant) -> Options {
+        let header = Header {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            environment: health::environment(),
+            cores: health::cores(),
+            deadline_ms: rules.deadline_ns as f64 / 1e6,
+            ..header
+        };
+        Options { header, rules, source_addresses: 0, epoch, watcher: None }
+    }
 }
 
 /// Why a run could not be carried out.

@@ -42,6 +42,12 @@ impl Rooms {
         self.known().names.get(id as usize).map(|name| name.to_string())
     }
 
+    /// Messages that were numbered, in all rooms.
+    pub fn drawn(&self) -> u64 {
+        let drawn = |room: &Arc<Room>| u64::from(room.next_number.load(Ordering::Relaxed));
+        self.known().by_name.values().map(drawn).sum()
+    }
+
     fn known(&self) -> MutexGuard<'_, Known> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

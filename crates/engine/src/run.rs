@@ -43,5 +43,5 @@ pub fn once<D: Dialect>(
     collect: &mut impl Collect<D>,
     task: D::Task,
 ) -> Result<Option<D::Done>, Error<D::Error>> {
-    Collector::new(dialect, options, control, collect).once(task)
+    Collector::new(dialect, options, control, collect).once(task, false)
 }

@@ -1,13 +1,14 @@
 //! Seconds of a run as its shards deliver them: each is merged when all have it.
 
+use sonagi_measure::At;
 use sonagi_measure::recorder::Record;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Seconds that shards have sent and nobody has merged yet.
 #[derive(Debug, Default)]
 pub(crate) struct Seconds {
-    /// Records of seconds that not all shards have delivered yet.
-    seconds: BTreeMap<u64, Vec<Record>>,
+    /// Records of seconds that not all shards have delivered yet, by the seconds' ends.
+    seconds: BTreeMap<At, Vec<Record>>,
     /// Records that go with the next second: of shards that have ended, and of what happened before.
     leftover: Vec<Record>,
     /// Shards that have not ended.
@@ -20,9 +21,9 @@ impl Seconds {
         Seconds { seconds: BTreeMap::new(), leftover, running: (0..shards as u16).collect() }
     }
 
-    /// A shard's record of a second.
-    pub(crate) fn take(&mut self, second: u64, record: Record) {
-        self.seconds.entry(second).or_default().push(record);
+    /// A shard's record of the second that ended then.
+    pub(crate) fn take(&mut self, at: At, record: Record) {
+        self.seconds.entry(at).or_default().push(record);
     }
 
     /// The last record of a shard.
@@ -33,11 +34,9 @@ impl Seconds {
         self.leftover.push(record);
     }
 
-    /// A shard is gone without its last record.
+    /// A shard is gone without its last record; None: all of them are.
     pub(crate) fn lose(&mut self, shard: Option<u16>) {
-        if let Some(shard) = shard {
-            self.running.remove(&shard);
-        }
+        self.running.retain(|running| shard.is_some_and(|lost| lost != *running));
     }
 
     /// Whether a shard has not ended.
@@ -45,16 +44,16 @@ impl Seconds {
         !self.running.is_empty()
     }
 
-    /// The next second that every shard still running has delivered.
-    pub(crate) fn whole(&mut self) -> Option<(u64, Vec<Record>)> {
+    /// The next second that every shard still running has delivered, and its end.
+    pub(crate) fn whole(&mut self) -> Option<(At, Vec<Record>)> {
         let entry = self.seconds.first_entry()?;
         let has_delivered = |shard: &u16| entry.get().iter().any(|record| record.shard == Some(*shard));
         if self.running.is_empty() || !self.running.iter().all(has_delivered) {
             return None;
         }
-        let (second, mut records) = entry.remove_entry();
+        let (at, mut records) = entry.remove_entry();
         records.append(&mut self.leftover);
-        Some((second, records))
+        Some((at, records))
     }
 
     /// All that came too late for a whole second.

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use crate::control::Control;
 use crate::event::LogLine;
-use crate::health::{Heart, ThreadTimes};
+use crate::health::{self, ThreadTimes};
 use crate::log::{Log, Waiting};
 
 /// A second, in the unit of [`At`].
@@ -39,12 +39,10 @@ pub struct Shard {
     pub control: Control,
     /// The thread's place among the run's threads.
     pub place: Place,
-    log: Log,
+    pub(crate) log: Log,
     times: ThreadTimes,
     /// How long the process of the script's functions wanted a core since the last second (ns).
     functions_ns: Cell<u64>,
-    /// Second 0 has begun.
-    has_begun: Cell<bool>,
 }
 
 /// A thread's place among the run's threads.
@@ -85,19 +83,12 @@ impl Shard {
             log: Log::new(say, Waiting::default(), None),
             times: ThreadTimes::begin(),
             functions_ns: Cell::new(0),
-            has_begun: Cell::new(false),
         }
-    }
-
-    /// The same at another place in its run, and with the run's log.
-    pub(crate) fn placed(self, place: Place, log: Log) -> Shard {
-        Shard { place, log, ..self }
     }
 
     /// Second 0 is at `epoch`, if it is not what the clock counts from already.
     pub(crate) fn begin(&self, epoch: Option<Instant>) {
         epoch.into_iter().for_each(|epoch| self.clock.set_epoch(epoch));
-        self.has_begun.set(true);
         self.log.begin_second();
         // The preparation's CPU time is no load.
         let _ = self.times.take();
@@ -105,7 +96,7 @@ impl Shard {
 
     /// Says something to who watches, now.
     pub fn say(&self, line: LogLine) {
-        let at = if self.has_begun.get() { self.clock.now() } else { line.at };
+        let at = if self.log.has_begun() { self.clock.now() } else { line.at };
         self.log.say(LogLine { at, ..line });
     }
 
@@ -151,10 +142,9 @@ impl Shard {
     /// Beats: records how late each beat came, and passes a stop on to every sleeper, once. Returns when the run is
     /// aborted.
     pub async fn heartbeat(self: Rc<Self>) {
-        let mut heart = Heart::new(&self.clock);
-        let mut has_passed_stop_on = false;
+        let (mut due, mut has_passed_stop_on) = (self.clock.now(), false);
         while !self.control.is_aborted() {
-            heart.beat(|late_ns| self.recorder.borrow_mut().hiccup(late_ns)).await;
+            due = health::beat(&self.clock, due, |late_ns| self.recorder.borrow_mut().hiccup(late_ns)).await;
             if self.is_stopping() && !has_passed_stop_on {
                 has_passed_stop_on = true;
                 self.clock.wake_all();

@@ -4,11 +4,12 @@
 //! and by leaving out lines of the log.
 
 use sonagi_measure::At;
-use sonagi_measure::metrics::{Interval, Registry};
+use sonagi_measure::metrics::Interval;
 use sonagi_measure::recorder::{Record, Recorder};
 use sonagi_transport::clock::Clock;
 use sonagi_transport::net::Net;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -48,8 +49,8 @@ impl<D: Dialect> Role<D> {
 pub(crate) struct Go {
     /// When second 0 begins; None: when the run did.
     pub(crate) epoch: Option<Instant>,
-    /// The first second whose end is reported, the same for all.
-    pub(crate) first_second: u64,
+    /// Reports come every second from here on; the same for all.
+    pub(crate) from: At,
 }
 
 /// A message from a thread.
@@ -57,19 +58,15 @@ pub(crate) enum Report<D: Dialect> {
     Line(LogLine),
     /// A load thread can begin.
     Ready,
-    /// A whole second's record; boxed because queues hold moves, not kilobytes.
-    Second(u64, Box<Record>),
-    /// The measurements during a task done once.
-    Meanwhile(Box<Record>),
-    /// The result of a task done once.
-    Done(D::Done),
-    /// The rest: the thread has done its part.
-    Ended(Box<Record>),
+    /// The measurements of the second that ended then; boxed because queues hold moves, not kilobytes.
+    Second(At, Box<Record>),
+    /// The rest: the thread has done its part. With the result of a task done once, unless the run was aborted.
+    Ended(Box<Record>, Option<D::Done>),
     /// The thread cannot do its part.
     Failed(Error<D::Error>),
-    /// The thread is gone, and its last message is not its end.
+    /// The thread panicked.
     Broken {
-        /// The load thread's number.
+        /// The load thread's number; None: it is not known, all threads are gone.
         shard: Option<u16>,
     },
 }
@@ -84,40 +81,24 @@ pub(crate) struct ThreadContext<D: Dialect> {
     pub(crate) threads: usize,
     /// Operations and scenarios.
     pub(crate) sizes: (usize, usize),
-    pub(crate) metrics: Arc<Registry>,
     pub(crate) waiting: Waiting,
     /// Seconds sent to the collector that it has not taken yet.
     pub(crate) undelivered: Arc<AtomicU64>,
     pub(crate) reports: Sender<Report<D>>,
 }
 
-/// Starts a thread; it ends by itself.
+/// Starts a thread; it ends by itself, and its last message says how.
 pub(crate) fn start<D: Dialect>(context: Arc<ThreadContext<D>>, role: Role<D>) -> io::Result<JoinHandle<()>> {
     std::thread::Builder::new().name("shard".to_owned()).spawn(move || {
-        let mut guard =
-            Guard { reports: context.reports.clone(), shard: shard::number(role.index()), is_over: false };
-        let lived = live(context, role);
-        guard.is_over = true;
-        if let Err(error) = lived {
-            // Nobody listens any more: the collector has given up on us.
-            let _ = guard.reports.send(Report::Failed(error));
-        }
+        let (reports, shard) = (context.reports.clone(), shard::number(role.index()));
+        let last = match catch_unwind(AssertUnwindSafe(|| live(context, role))) {
+            Ok(Ok(())) => return,
+            Ok(Err(error)) => Report::Failed(error),
+            Err(_) => Report::Broken { shard },
+        };
+        // Nobody listens any more: the collector has given up on us.
+        let _ = reports.send(last);
     })
-}
-
-/// Tells of a thread that panics.
-struct Guard<D: Dialect> {
-    reports: Sender<Report<D>>,
-    shard: Option<u16>,
-    is_over: bool,
-}
-
-impl<D: Dialect> Drop for Guard<D> {
-    fn drop(&mut self) {
-        if !self.is_over {
-            let _ = self.reports.send(Report::Broken { shard: self.shard });
-        }
-    }
 }
 
 fn live<D: Dialect>(context: Arc<ThreadContext<D>>, role: Role<D>) -> Result<(), Error<D::Error>> {
@@ -139,7 +120,7 @@ async fn life<D: Dialect>(context: Arc<ThreadContext<D>>, role: Role<D>) -> Resu
     tokio::task::spawn_local(Rc::clone(&shard.clock).drive());
     let task = if let Role::Once(task) = &role { Some(task) } else { None };
     let prepared = context.dialect.prepare(&shard, task).await.map_err(Error::Dialect)?;
-    let own = Own { thread: Rc::new(prepared), shard, context };
+    let own = Rc::new(Own { thread: prepared, shard, context });
     match role {
         Role::Load { go, .. } => own.load(go).await,
         Role::Once(task) => own.once(task).await,
@@ -154,75 +135,58 @@ fn shard<D: Dialect>(context: &ThreadContext<D>, index: Option<usize>) -> Result
         let _ = lines.send(Report::Line(line));
     };
     let clock = Clock::real(context.epoch)?;
-    let recorder = Recorder::sharing(context.sizes.0, context.sizes.1, Arc::clone(&context.metrics));
-    let shard = Shard::new(clock, Rc::new(net), context.control.clone(), recorder, |_| {});
-    let log = Log::new(pass_on, context.waiting.clone(), D::LINES_PER_SECOND);
-    Ok(Rc::new(shard.placed(Place { index, threads: context.threads }, log)))
+    let recorder = Recorder::sharing(context.sizes.0, context.sizes.1, context.dialect.metrics());
+    let mut shard = Shard::new(clock, Rc::new(net), context.control.clone(), recorder, |_| {});
+    shard.place = Place { index, threads: context.threads };
+    shard.log = Log::new(pass_on, context.waiting.clone(), D::LINES_PER_SECOND);
+    Ok(Rc::new(shard))
 }
 
 /// A thread that is prepared.
 struct Own<D: Dialect> {
-    thread: Rc<D::Thread>,
+    thread: D::Thread,
     shard: Rc<Shard>,
     context: Arc<ThreadContext<D>>,
 }
 
 impl<D: Dialect> Own<D> {
-    async fn load(self, go: oneshot::Receiver<Go>) {
+    async fn load(self: Rc<Self>, go: oneshot::Receiver<Go>) {
         self.send(Report::Ready);
         // Nobody says so: the run is over before it began.
-        let Ok(go) = go.await else { return };
-        let load = self.context.dialect.load(&self.thread);
-        self.work(go.epoch, self.another().tick(go.first_second), load).await;
-        self.send(Report::Ended(self.take()));
+        let Ok(Go { epoch, from }) = go.await else { return };
+        self.shard.begin(epoch);
+        self.work(from, self.context.dialect.load(&self.thread)).await;
+        self.send(Report::Ended(self.take(), None));
     }
 
-    async fn once(self, task: D::Task) {
+    async fn once(self: Rc<Self>, task: D::Task) {
+        self.shard.begin(None);
         let once = self.context.dialect.once(&self.thread, task);
-        let done = self.work(None, self.another().tell(), once).await;
-        done.into_iter().for_each(|done| self.send(Report::Done(done)));
-        self.send(Report::Ended(self.take()));
+        let done = self.work(self.shard.clock.now(), once).await;
+        self.send(Report::Ended(self.take(), done));
     }
 
     /// Does the thread's work while what is measured is sent; None: the run was aborted meanwhile.
-    async fn work<T>(
-        &self,
-        epoch: Option<Instant>,
-        sending: impl Future<Output = ()> + 'static,
-        work: impl Future<Output = T>,
-    ) -> Option<T> {
-        self.shard.begin(epoch);
-        let sending = tokio::task::spawn_local(sending);
+    async fn work<T>(self: &Rc<Self>, from: At, work: impl Future<Output = T>) -> Option<T> {
+        let ticking = tokio::task::spawn_local(Rc::clone(self).tick(from));
         let done = tokio::select! {
             done = work => Some(done),
             () = Rc::clone(&self.shard).heartbeat() => None,
         };
         self.context.dialect.leave(&self.thread).await;
-        sending.abort();
+        ticking.abort();
         done
     }
 
-    fn another(&self) -> Own<D> {
-        let (thread, shard) = (Rc::clone(&self.thread), Rc::clone(&self.shard));
-        Own { thread, shard, context: Arc::clone(&self.context) }
-    }
-
-    /// Sends what was measured at every whole second of the run.
-    async fn tick(self, first: u64) {
-        for second in first.. {
-            self.shard.clock.sleep_until(At(second as i64 * SECOND_NS)).await;
+    /// Sends what was measured, every second from this instant on.
+    async fn tick(self: Rc<Self>, from: At) {
+        for second in 1.. {
+            let at = from.plus(second * SECOND_NS);
+            self.shard.clock.sleep_until(at).await;
             if self.context.undelivered.fetch_add(1, Relaxed) > MAX_UNDELIVERED {
                 self.shard.control.stop();
             }
-            self.send(Report::Second(second, self.take()));
-        }
-    }
-
-    /// Sends what was measured meanwhile, once a second.
-    async fn tell(self) {
-        loop {
-            self.shard.clock.sleep_until(self.shard.clock.now().plus(SECOND_NS)).await;
-            self.send(Report::Meanwhile(self.take()));
+            self.send(Report::Second(at, self.take()));
         }
     }
 

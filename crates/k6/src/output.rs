@@ -18,12 +18,17 @@ use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 use std::time::SystemTime;
 
+/// Samples that may wait for an output that is written more slowly than they come.
+const MOST_WAITING: u64 = 1_000_000;
+
 /// An output a user asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
     form: Form,
     /// None: the standard output.
     path: Option<String>,
+    /// Samples that may wait for it.
+    most_waiting: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,11 +89,23 @@ impl Wanted {
         let (kind, argument) = text.split_once('=').unwrap_or((text, ""));
         match kind {
             "json" => {
-                Ok(Wanted { form: Form::Json, path: path(if argument.is_empty() { "-" } else { argument }) })
+                let path = path(if argument.is_empty() { "-" } else { argument });
+                Ok(Wanted { form: Form::Json, path, most_waiting: MOST_WAITING })
             }
             "csv" => csv_wanted(argument, environment),
             _ => Err(Refused::Type(kind.to_owned())),
         }
+    }
+
+    /// Samples that may wait for it; what comes beyond is left out.
+    pub(crate) fn most_waiting(&self) -> u64 {
+        self.most_waiting
+    }
+
+    /// The same with room for so many samples.
+    #[cfg(test)]
+    pub(crate) fn with_room_for(self, most_waiting: u64) -> Wanted {
+        Wanted { most_waiting, ..self }
     }
 }
 
@@ -115,7 +132,7 @@ fn csv_wanted(argument: &str, environment: impl Fn(&str) -> Option<String>) -> R
     }
     let format = TIME_FORMATS.into_iter().find(|(known, _)| *known == time);
     let (_, format) = format.ok_or(Refused::Time(time))?;
-    Ok(Wanted { form: Form::Csv(format), path: path(&name) })
+    Ok(Wanted { form: Form::Csv(format), path: path(&name), most_waiting: MOST_WAITING })
 }
 
 /// The samples of an interval; all outputs share them.

@@ -1,7 +1,7 @@
 //! A load thread as a test's users see it: its samples and what they share, beside the kernel's clock, network, record
 //! and log.
 
-use sonagi_engine::delivery::{Rooms, draw_tag};
+pub(crate) use sonagi_engine::delivery::Delivery;
 pub(crate) use sonagi_engine::{Level, LogLine};
 use sonagi_measure::At;
 use sonagi_measure::outcome::OperationKind;
@@ -9,7 +9,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 use crate::bundle::Bundle;
 use crate::execution_context::TestCounts;
@@ -40,25 +40,18 @@ pub(crate) struct Common {
     /// When the next request of all shards may leave.
     pub(crate) pace: Pace,
     pub(crate) delivery: Delivery,
+    pub(crate) tally: Tally,
 }
 
-/// The part of the ledger that all users of a test share: its rooms, and the numbers that are given out.
-#[derive(Debug)]
-pub(crate) struct Delivery {
-    pub(crate) rooms: Rooms,
-    /// Members so far: the next one's number.
-    pub(crate) members: AtomicU32,
-    /// Stamps drawn.
-    pub(crate) drawn: AtomicU64,
-    /// The test's own in stamps.
-    pub(crate) tag: u32,
-}
-
-impl Default for Delivery {
-    fn default() -> Delivery {
-        let (members, drawn) = (AtomicU32::new(0), AtomicU64::new(0));
-        Delivery { rooms: Rooms::default(), members, drawn, tag: draw_tag() }
-    }
+/// What the threads of a test have come to so far.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    /// Users made; the last one's number.
+    pub(crate) users: AtomicU64,
+    /// Those whose init code has run.
+    pub(crate) initialised: AtomicU64,
+    /// A script said that the test has failed (`exec.test.fail`).
+    pub(crate) has_failed: AtomicBool,
 }
 
 /// A limit of requests per second over all threads: their clocks tell one time.
@@ -96,9 +89,7 @@ pub(crate) struct Shard {
     /// Buffers for messages on their way to scripts, none of them in use.
     pub(crate) receive_buffers: ReceiveBuffers,
     /// The counts of the whole test; set once its scenarios are known.
-    pub(crate) instance: OnceCell<Box<dyn TestCounts>>,
-    /// A script said that the test has failed (`exec.test.fail`).
-    pub(crate) has_failed: Cell<bool>,
+    pub(crate) instance: OnceCell<TestCounts>,
 }
 
 impl Deref for Shard {
@@ -122,7 +113,6 @@ impl Shard {
             tags,
             receive_buffers: ReceiveBuffers::default(),
             instance: OnceCell::new(),
-            has_failed: Cell::new(false),
         })
     }
 

@@ -20,7 +20,7 @@ pub use recorded::{Recorded, judged, recorded, store_of};
 
 use crate::metrics::{Kind, MetricStore, Unit, delivery::subject};
 use serde_json::Value;
-use sonagi_measure::summary::{Generator, Health};
+use sonagi_measure::summary::{Health, Summary as RunSummary};
 use sonagi_measure::thresholds::{self, Subject};
 use sonagi_measure::verdict::{Fault, advice};
 use std::collections::BTreeMap;
@@ -52,14 +52,18 @@ pub struct Facts {
     pub overload: Vec<String>,
     /// Remedies against that.
     pub advice: String,
+    /// Samples that are missing in outputs: they came faster than they could be written.
+    pub samples_left_out: u64,
 }
 
 impl Facts {
-    /// The facts about the generator.
-    pub(crate) fn of_generator(generator: &Generator) -> Facts {
+    /// The facts about the generator and the outputs.
+    pub(crate) fn of_record(record: &RunSummary) -> Facts {
+        let generator = &record.generator;
         let is_overloaded = generator.state == Health::Invalid;
         let overload = if is_overloaded { generator.findings.clone() } else { Vec::new() };
-        Facts { overload, advice: advice(generator, ""), ..Facts::default() }
+        let samples_left_out = record.samples_left_out;
+        Facts { overload, advice: advice(generator, ""), samples_left_out, ..Facts::default() }
     }
 }
 
@@ -156,6 +160,16 @@ impl Summary {
         let delivered = delivery::said(self);
         let faults = delivered.faults.into_iter().map(|fault| fault.reason);
         self.facts.overload.iter().cloned().chain(faults).collect()
+    }
+
+    /// Says how much is missing in outputs, if anything is.
+    pub(crate) fn missing_in_outputs(&self) -> Option<String> {
+        let are = match self.facts.samples_left_out {
+            0 => return None,
+            1 => "1 sample is".to_owned(),
+            several => format!("{several} samples are"),
+        };
+        Some(format!("{are} missing in outputs (--out): they came faster than they could be written"))
     }
 
     /// Faults of deliveries that no threshold limits, for the test's record.

@@ -2,6 +2,8 @@
 //!
 //! `cargo run --release -p sonagi-measure --example ledger_speed -- 500 20`
 
+#![allow(clippy::disallowed_methods, clippy::print_stdout)]
+
 use sonagi_measure::At;
 use sonagi_measure::ledger::{Arrival, Batch, Joined, Ledger, Received, Rules, Sent};
 use std::time::{Duration, Instant};

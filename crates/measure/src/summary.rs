@@ -81,6 +81,10 @@ pub struct Summary {
     /// tags beyond 20,000 that were not told apart.
     #[serde(default)]
     pub metrics_left_out: u64,
+    /// Samples that are missing in outputs of single samples, each output's counted: they came faster than they could
+    /// be written.
+    #[serde(default)]
+    pub samples_left_out: u64,
     /// The figures of the script's plugins.
     #[serde(default)]
     pub plugins: Figures,

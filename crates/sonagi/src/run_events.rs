@@ -9,14 +9,21 @@ use sonagi_report::sink::Folder;
 use sonagi_report::{Sink, Sinks};
 use std::io;
 
-/// The sinks of every run, each behind a queue of its own: its folder, if it has one, and its diagnosis, if that is
-/// printed. A language adds those that only its runs have.
-pub(crate) fn sinks(folder: Option<Folder>, diagnosed: Option<Diagnosed>) -> io::Result<Sinks> {
+/// What a run of either language is followed by, where it is wanted.
+#[derive(Default)]
+pub(crate) struct WantedSinks {
+    pub(crate) folder: Option<Folder>,
+    /// What broke first in it, to be printed.
+    pub(crate) diagnosed: Option<Diagnosed>,
+}
+
+/// The sinks of every run, each behind a queue of its own. A language adds those that only its runs have.
+pub(crate) fn sinks(wanted: WantedSinks) -> io::Result<Sinks> {
     let mut sinks = Sinks::new();
-    if let Some(folder) = folder {
+    if let Some(folder) = wanted.folder {
         sinks.add(QueuedSink::start(folder)?);
     }
-    if let Some(diagnosed) = diagnosed {
+    if let Some(diagnosed) = wanted.diagnosed {
         sinks.add(QueuedSink::start(diagnosed)?);
     }
     Ok(sinks)

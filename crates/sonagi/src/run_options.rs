@@ -10,7 +10,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 /// How plans are run and shown.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct RunOptions {
     pub(crate) quiet: bool,
     pub(crate) json: bool,

@@ -14,7 +14,7 @@ use crate::output::Report;
 use crate::page::Pages;
 use crate::queued_sink::QueuedSink;
 use crate::results::{self, ResultsLayout};
-use crate::run_events::{self, pass};
+use crate::run_events::{self, WantedSinks, pass};
 use crate::run_options::RunOptions;
 use crate::signals::StopRequests;
 use crate::stop;
@@ -332,8 +332,8 @@ fn one(
     let folder = folder.unwrap_or_else(|| sonagi_measure::folder::name(&started, &plan.name));
     let folder = runs.map(|runs| reserve(runs, &folder)).transpose()?;
     let path = folder.as_ref().map(|folder| folder.path().display().to_string());
-    let told = (!options.quiet && !options.json).then(|| diagnosed.clone());
-    let mut sinks = run_events::sinks(folder, told).map_err(Error::could_not)?;
+    let diagnosed = (!options.quiet && !options.json).then(|| diagnosed.clone());
+    let mut sinks = run_events::sinks(WantedSinks { folder, diagnosed }).map_err(Error::could_not)?;
     if let Some(report) = report {
         sinks.add(QueuedSink::start(report).map_err(Error::could_not)?);
     }

@@ -3,7 +3,7 @@
 //! It runs every case the server offers, echoes what it hears as the suite demands, and has the server write its
 //! report. It judges nothing: `conformance/judge.mjs` reads the report.
 
-#![allow(missing_docs)]
+#![allow(clippy::disallowed_methods, clippy::print_stderr, missing_docs)]
 
 use std::future::poll_fn;
 use std::process::ExitCode;

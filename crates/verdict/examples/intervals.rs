@@ -3,6 +3,8 @@
 //!
 //!     cargo run --release -p sonagi-verdict --example intervals
 
+#![allow(clippy::print_stdout)]
+
 use distrs::Normal;
 use sonagi_verdict::compare::{Scale, effect};
 use std::f64::consts::TAU;

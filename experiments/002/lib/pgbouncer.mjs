@@ -6,7 +6,7 @@ import { NOBODY, ready } from '../../bottlenecks/lib/started.mjs';
 
 /**
  * Starts a PgBouncer before a PostgreSQL, whose URL this is: its own URL. A connection of the database is a client's for one transaction
- * (unnamed prepared statements work so, and `chat.mjs` has no others); there are at most `connections` of them.
+ * (unnamed prepared statements work so, and TypeORM has no others); there are at most `connections` of them.
  */
 export async function pgbouncer(started, { database, connections }) {
   const { username, password, hostname, port: to, pathname } = new URL(database);

@@ -51,7 +51,7 @@ impl Family {
     }
 }
 
-static FAMILIES: LazyLock<[Family; 11]> = LazyLock::new(|| {
+static FAMILIES: LazyLock<[Family; 12]> = LazyLock::new(|| {
     let vusers = ["created", "completed", "failed", "skipped", "created_by_name"];
     // Of what may be there and is text, a text: it has no name then.
     let generator = Generator { cause: Some(Cause::Bursts), ..Generator::default() };
@@ -67,6 +67,7 @@ static FAMILIES: LazyLock<[Family; 11]> = LazyLock::new(|| {
         Family::of_summary("statuses", to_value(Statuses::default())),
         Family::listed("duration_s", &[], &[]),
         Family::listed("metrics_left_out", &[], &[]),
+        Family::listed("samples_left_out", &[], &[]),
     ]
 });
 

@@ -33,7 +33,6 @@ use message::Inbound;
 pub(crate) use message::{Call, FunctionResult, Kind, Metric};
 use process::{FrameReader, Line, Node, Process};
 use sonagi_engine::Control;
-use sonagi_engine::TICK;
 use sonagi_measure::At;
 use sonagi_transport::clock::Clock;
 pub use unloaded::Unloaded;
@@ -361,14 +360,10 @@ async fn in_time<T>(
     // There may be no run yet whose clock it could be.
     let clock = Clock::real(since)?;
     let driver = tokio::task::spawn_local(Rc::clone(&clock).drive());
-    let patience = async {
-        while clock.now().since(At(0)) < limit.as_nanos() as i64 && !control.is_stopping() {
-            clock.sleep_until(clock.now().plus(TICK.as_nanos() as i64)).await;
-        }
-    };
     let done = tokio::select! {
         done = work => Some(done),
-        () = patience => None,
+        () = clock.sleep_until(At(limit.as_nanos() as i64)) => None,
+        () = control.stopped() => None,
     };
     driver.abort();
     Ok(done)

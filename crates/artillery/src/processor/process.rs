@@ -117,6 +117,7 @@ impl Drop for Node {
 }
 
 /// A process with `line` for its standard input.
+#[expect(clippy::disallowed_methods, reason = "where a child's output goes; nothing is written here")]
 fn spawn(processor: &Processor, line: Socket) -> Result<Child, Unloaded> {
     let start = |cause| Unloaded::start(processor, cause);
     Command::new("node")

@@ -23,6 +23,8 @@ struct Row {
     names: &'static [&'static str],
     /// The key of its settings in `config`.
     block: &'static str,
+    /// What its messages are called where they say nothing that an `expect` could name as their channel.
+    channelless: Option<&'static str>,
     /// An example of that block: how a room is subscribed to, and how a message is sent to one.
     subscribe: &'static str,
     publish: &'static str,
@@ -41,6 +43,7 @@ const ROWS: [Row; 8] = [
         engine: Engine::Http,
         names: &["http"],
         block: "http",
+        channelless: None,
         subscribe: EMIT_TO_SUBSCRIBE,
         publish: EMIT_TO_PUBLISH,
     },
@@ -48,6 +51,7 @@ const ROWS: [Row; 8] = [
         engine: Engine::Websocket,
         names: &["ws", "websocket"],
         block: "ws",
+        channelless: Some("WebSocket"),
         subscribe: "{url: /ws, subscribe: {send: {payload: {type: join, room: \"location:{{ $room }}\"}, match: \
                     {json: $.type, value: joined}}}}",
         publish: "{url: /ws, publish: {send: {type: send, room: \"location:{{ $room }}\", content: \"{{ $message \
@@ -57,6 +61,7 @@ const ROWS: [Row; 8] = [
         engine: Engine::Socketio,
         names: &["socketio", "socket.io"],
         block: "socketio",
+        channelless: None,
         subscribe: EMIT_TO_SUBSCRIBE,
         publish: EMIT_TO_PUBLISH,
     },
@@ -64,6 +69,7 @@ const ROWS: [Row; 8] = [
         engine: Engine::SocketioV3,
         names: &["socketio-v3"],
         block: "socketio",
+        channelless: None,
         subscribe: EMIT_TO_SUBSCRIBE,
         publish: EMIT_TO_PUBLISH,
     },
@@ -71,6 +77,7 @@ const ROWS: [Row; 8] = [
         engine: Engine::Poll,
         names: &["poll"],
         block: "poll",
+        channelless: Some("polled"),
         subscribe: "{url: \"/cur/{{ $room }}\", every: 3, cursor: {json: $.next, as: after}}",
         publish: POST_TO_PUBLISH,
     },
@@ -78,6 +85,7 @@ const ROWS: [Row; 8] = [
         engine: Engine::Longpoll,
         names: &["longpoll"],
         block: "longpoll",
+        channelless: Some("polled"),
         subscribe: "{url: \"/location/long/{{ $room }}\", cursor: {json: $.next, as: after}}",
         publish: POST_TO_PUBLISH,
     },
@@ -85,6 +93,7 @@ const ROWS: [Row; 8] = [
         engine: Engine::Sse,
         names: &["sse"],
         block: "sse",
+        channelless: None,
         subscribe: "{url: \"/location/sse/connect?group={{ $room }}\"}",
         publish: "{publish: {post: {url: \"/location/sse/share?group={{ $room }}\", json: \"{{ $message }}\"}}}",
     },
@@ -92,6 +101,7 @@ const ROWS: [Row; 8] = [
         engine: Engine::Stomp,
         names: &["stomp"],
         block: "stomp",
+        channelless: None,
         subscribe: "{url: /location, subscribe: {destination: \"/sub/location/{{ $room }}\"}}",
         publish: "{url: /location, publish: {destination: \"/pub/share/{{ $room }}\"}}",
     },
@@ -118,6 +128,11 @@ impl Engine {
     /// How that block says with the reference service what `publish` or `subscribe` does.
     pub(crate) fn example(self, key: &str) -> &'static str {
         if key == "publish" { self.row().publish } else { self.row().subscribe }
+    }
+
+    /// What its messages are called, if they have no channel.
+    pub(crate) fn channelless(self) -> Option<&'static str> {
+        self.row().channelless
     }
 
     /// Whether it only receives, over requests: opening is subscribing, and sending is a request of its own.

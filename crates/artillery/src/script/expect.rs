@@ -5,7 +5,6 @@ use sonagi_measure::outcome::OperationKind;
 
 use crate::script::awaited::awaited;
 use crate::script::context::Flow;
-use crate::script::engine::Engine;
 use crate::script::reader::{Fields, Reader, plain_text};
 use crate::script::schema;
 use crate::script::sources::AnswerKind;
@@ -19,16 +18,14 @@ pub(crate) fn expect(
 ) -> Option<Step> {
     let own = reader.section(fields, verb, &schema::EXPECT)?;
     let event = reader.template_of(&own, "channel");
-    match (flow.engine, own.get("channel")) {
+    let needs_channel = flow.engine.is_socketio() && flow.subscribes.is_none();
+    match (own.get("channel"), flow.engine.channelless()) {
         // In a room that is subscribed to explicitly, any event may be meant: `match` describes it.
-        (Engine::Socketio | Engine::SocketioV3, None)
-            if own.entry("channel").is_none() && flow.subscribes.is_none() =>
-        {
+        (None, _) if needs_channel && own.entry("channel").is_none() => {
             let what = "an expect over Socket.IO needs a channel";
             reader.missing(&own, &["channel"], what, "add `channel: newMessage`");
         }
-        (Engine::Websocket | Engine::Poll | Engine::Longpoll, Some(_)) => {
-            let messages = if flow.engine == Engine::Websocket { "WebSocket" } else { "polled" };
+        (Some(_), Some(messages)) => {
             let hint = "tell messages apart with `match`".to_owned();
             reader.problem(
                 own.place_of("channel"),

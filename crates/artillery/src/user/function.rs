@@ -33,8 +33,8 @@ impl User {
                 Ok(())
             }
             Err(refused) => {
-                let limit =
-                    self.shard.processor().filter(|_| refused.timed_out).map(|sidecar| sidecar.timeout());
+                let sidecar = self.shard.processor.as_ref().filter(|_| refused.timed_out);
+                let limit = sidecar.map(|sidecar| sidecar.timeout());
                 Err(self.fail_called(begun, limit, refused.failure, &refused.called, refused.detail))
             }
         }
@@ -70,7 +70,7 @@ impl User {
     }
 
     fn has_function(&self, name: &str) -> bool {
-        self.shard.processor().is_some_and(|sidecar| sidecar.exports(name))
+        self.shard.processor.as_ref().is_some_and(|sidecar| sidecar.exports(name))
     }
 
     /// Runs a function and takes over the variables it leaves behind, also when it failed.
@@ -80,7 +80,7 @@ impl User {
         function: &str,
         extra: Map<String, Value>,
     ) -> Result<Result<FunctionResult, FunctionFailure>, Halt> {
-        let Some(sidecar) = self.shard.processor() else {
+        let Some(sidecar) = self.shard.processor.clone() else {
             if self.shard.is_stopping() {
                 // The run was asked to end before the module was loaded.
                 return Err(Halt::Stopped);
@@ -209,7 +209,7 @@ impl User {
     /// The processor need not remember the user any longer.
     pub(super) fn part_with_processor(&mut self) {
         if self.values.acquaintance.take().is_some()
-            && let Some(sidecar) = self.shard.processor()
+            && let Some(sidecar) = &self.shard.processor
         {
             sidecar.forget(self.values.member);
         }

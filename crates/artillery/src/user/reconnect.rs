@@ -16,12 +16,10 @@
 //! used up fails. A user that leaves does not reconnect.
 
 use sonagi_measure::At;
-use sonagi_measure::ledger::Left;
 use sonagi_measure::outcome::{CountedAs, Failure, OperationKind, Outcome, Timing};
 use sonagi_measure::recorder::Counter;
 use std::future::Future;
 use std::pin::Pin;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -308,10 +306,7 @@ impl User {
 
     /// The server knew the session: its subscriptions stand, and what was missed has come.
     fn rejoin_all(&mut self) {
-        let rooms = self
-            .reconnect_plan
-            .as_mut()
-            .map(|reconnect_plan| std::mem::take(&mut reconnect_plan.interrupted));
+        let rooms = self.memberships.as_mut().map(|memberships| memberships.take_interrupted());
         for room in rooms.unwrap_or_default() {
             self.join_room(room, true);
         }
@@ -379,12 +374,9 @@ impl User {
 
     /// Ends the interrupted memberships: the ledger need not wait for them.
     pub(super) fn give_up_rooms(&mut self) {
-        let Some(reconnect_plan) = &mut self.reconnect_plan else { return };
-        let rooms = std::mem::take(&mut reconnect_plan.interrupted);
-        let (member, at, shard) = (self.values.member, self.now(), Rc::clone(&self.shard));
-        for room in rooms {
-            let left = Left { member, room: room.id, at, interrupted: false };
-            shard.recorder.borrow_mut().ledger().left.push(left);
+        let now = self.now();
+        if let Some(memberships) = &mut self.memberships {
+            memberships.give_up(now, self.shard.recorder.borrow_mut().ledger(), |_| true);
         }
     }
 

@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use crate::plan::{Reconnect, SocketioConnect, Step, Subscribe};
 use crate::values::LoopValues;
-use sonagi_engine::delivery::Room;
 use sonagi_transport::link::Recovery;
 
 /// Subscriptions and openings remembered; a flow that makes more of them over one connection keeps the newest.
@@ -21,8 +20,6 @@ pub(crate) struct ReconnectPlan {
     pub(super) subscriptions: Vec<Subscription>,
     /// The entry whose steps are being taken.
     current: Option<CurrentEntry>,
-    /// Rooms whose stay was interrupted, until they are joined again or given up.
-    pub(super) interrupted: Vec<Arc<Room>>,
     /// The sessions that a Socket.IO server may know.
     pub(super) recoveries: Vec<Recovery>,
     /// Whether every namespace opened in the attempt under way was recovered; None before the first.

@@ -4,22 +4,29 @@ use serde_json::Value;
 use std::borrow::Cow;
 
 use super::{Unfilled, Values};
+use crate::plan::template::{JsonPiece, Piece};
 use crate::plan::{Content, ValueTemplate};
 
-/// What a message carries, with a user's values.
+/// What a message carries, with a user's values; a text without holes is the plan's own.
 pub(crate) enum Outgoing<'c> {
-    Text(String),
+    Text(Cow<'c, str>),
     Binary(&'c [u8]),
 }
 
 impl Values {
     /// What a message carries.
     pub(crate) fn outgoing<'c>(&mut self, content: &'c Content) -> Result<Outgoing<'c>, Unfilled> {
-        match content {
-            Content::Text(text) => self.text(text).map(Outgoing::Text),
-            Content::Json(json) => self.json(json).map(Outgoing::Text),
-            Content::Binary(bytes) => Ok(Outgoing::Binary(bytes)),
-        }
+        Ok(match content {
+            Content::Text(text) => Outgoing::Text(match text.pieces.as_slice() {
+                [Piece::Text(text)] => Cow::Borrowed(text.as_str()),
+                _ => Cow::Owned(self.text(text)?),
+            }),
+            Content::Json(json) => Outgoing::Text(match json.pieces.as_slice() {
+                [JsonPiece::Raw(text)] => Cow::Borrowed(text.as_str()),
+                _ => Cow::Owned(self.json(json)?),
+            }),
+            Content::Binary(bytes) => Outgoing::Binary(bytes),
+        })
     }
 
     /// A value with its holes filled. As in JSON that is sent, members of objects that are nothing are left out, and

@@ -6,7 +6,7 @@ use crate::options::{Executor, Scenario};
 use sonagi_measure::At;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tokio::sync::Notify;
 
 /// One test under way, shared by all shards.
@@ -61,7 +61,9 @@ pub struct Common {
     held: AtomicU64,
     most_held: AtomicU64,
     /// Shards that have not come to their end.
-    pub(super) shares: AtomicUsize,
+    shares: AtomicUsize,
+    /// When the last of them did.
+    ended: OnceLock<At>,
     pub(super) dispatch: Dispatch,
 }
 
@@ -135,6 +137,7 @@ impl Common {
             held: AtomicU64::new(0),
             most_held: AtomicU64::new(0),
             shares: AtomicUsize::new(plan.shards),
+            ended: OnceLock::new(),
             dispatch: Dispatch {
                 unplanned: AtomicU64::new(course.most_vus.saturating_sub(course.turns.len() as u64)),
                 creating: AtomicBool::new(false),
@@ -143,6 +146,11 @@ impl Common {
                 shards: (0..plan.shards).map(|_| Desk::default()).collect(),
             },
         })
+    }
+
+    /// The sum of a count over scenarios.
+    pub fn sum(all: &[Arc<Common>], of: fn(&Common) -> u64) -> u64 {
+        all.iter().map(|common| of(common)).sum()
     }
 
     /// Users that iterate, for the gauge `vus`: with arrivals those in an iteration, else all the scenario holds.
@@ -185,9 +193,15 @@ impl Common {
         self.total
     }
 
-    /// Whether all shards have come to their end.
-    pub fn is_over(&self) -> bool {
-        self.shares.load(SeqCst) == 0
+    /// When the last shard came to its end; None: not all have.
+    pub fn ended(&self) -> Option<At> {
+        self.ended.get().copied()
+    }
+
+    /// A shard has come to its end; whether it is the last one.
+    pub(super) fn end_share(&self, now: At) -> bool {
+        let is_last = self.shares.fetch_sub(1, SeqCst) == 1;
+        is_last && self.ended.set(now).is_ok()
     }
 
     /// How much of it is done, from 0 to 1: of its iterations where they are counted, of its time else.

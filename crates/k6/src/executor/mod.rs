@@ -16,6 +16,7 @@ mod turns;
 
 pub use arrivals::Arrivals;
 pub use common::{Common, Test};
+pub(crate) use drive::all_over;
 pub use drive::{Share, run};
 pub use plan::{Course, Plan};
 pub use stop::{Abort, Reason, Stop};
@@ -33,7 +34,7 @@ pub trait Pool: 'static {
     /// One that is initialised and idle.
     fn take(&self) -> Option<Self::Vu>;
     /// A new one: beyond those allocated before the start, up to `maxVUs`.
-    fn create(&self) -> impl Future<Output = Result<Self::Vu, Failed>>;
+    fn create(self: &Rc<Self>) -> impl Future<Output = Result<Self::Vu, Failed>>;
     /// Takes one back.
     fn give_back(&self, vu: Self::Vu);
 }
@@ -52,12 +53,8 @@ pub trait Vu: 'static {
 pub struct Iteration {
     /// Which scenario, as in the options.
     pub scenario: usize,
-    /// The function to call.
-    pub exec: Rc<str>,
-    /// Which iteration of the scenario this is, from 0, in this process.
-    pub number_in_instance: u64,
-    /// The same in the whole test, which one process runs.
-    pub number_in_test: u64,
+    /// Which iteration of the scenario this is, from 0.
+    pub number: u64,
     /// When it was planned: an arrival's instant, or now.
     pub planned: At,
     /// When to give up.
@@ -99,11 +96,7 @@ pub trait Watch {
     /// Iterations that were planned and not begun: `dropped_iterations`.
     fn dropped(&self, scenario: usize, count: u64, why: Dropped, at: At);
     /// All `most` users are busy and no more may be created; told once per scenario.
-    fn insufficient_vus(&self, scenario: usize, most: u64) {
-        let _ = (scenario, most);
-    }
+    fn insufficient_vus(&self, _scenario: usize, _most: u64) {}
     /// A user could not be created.
-    fn failed(&self, scenario: usize, why: &Failed) {
-        let _ = (scenario, why);
-    }
+    fn failed(&self, _scenario: usize, _why: &Failed) {}
 }

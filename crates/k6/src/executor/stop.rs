@@ -2,9 +2,10 @@
 
 use sonagi_engine::Control;
 use sonagi_measure::At;
-use sonagi_transport::clock::Clock;
+use sonagi_transport::clock::{Clock, Sleep};
 use std::cell::{Cell, RefCell};
-use std::future::Future;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Waker};
@@ -78,8 +79,9 @@ impl Abort {
 
 /// Says when an iteration must be given up: at its hard end, or when the test is aborted.
 ///
-/// Cheap to clone and of one shard. Whoever waits inside an iteration polls it first; whoever computes asks `is_set`
-/// now and then, which looks at the clock, for a shard that computes runs nobody who could tell.
+/// Cheap to clone and of one shard. Whoever waits inside an iteration polls it first, and sleeps on the clock besides:
+/// an abort wakes all who do ([`Clock::wake_all`]). Whoever computes asks `is_set` now and then, which looks at the
+/// clock, for a shard that computes runs nobody who could tell.
 #[derive(Clone)]
 pub struct Stop {
     inner: Rc<Inner>,
@@ -133,7 +135,32 @@ impl Stop {
     /// Until it is time to give up.
     pub fn set(&self) -> impl Future<Output = ()> + use<> {
         let stop = self.clone();
-        std::future::poll_fn(move |cx| stop.poll_set(cx))
+        poll_fn(move |cx| stop.poll_set(cx))
+    }
+
+    /// Has `work` done, which looks at this stop whenever it waits; `alarm` sleeps until the deadline, unless an abort
+    /// wakes it. Tells as well whether others had a turn meanwhile.
+    pub(crate) async fn bound<T>(
+        &self,
+        mut alarm: Pin<&mut Sleep>,
+        work: impl Future<Output = T>,
+    ) -> (T, bool) {
+        let mut work = pin!(work);
+        let mut has_waited = false;
+        let done = poll_fn(|cx| {
+            if let Poll::Ready(done) = work.as_mut().poll(cx) {
+                return Poll::Ready(done);
+            }
+            has_waited = true;
+            // It is asleep in any case: an abort wakes all who are.
+            if alarm.as_mut().poll(cx).is_pending() || self.pulled() {
+                return Poll::Pending;
+            }
+            self.pull();
+            work.as_mut().poll(cx)
+        })
+        .await;
+        (done, has_waited)
     }
 
     /// When it sets itself.
@@ -149,11 +176,6 @@ impl Stop {
     /// Time to give up.
     pub(crate) fn pull(&self) {
         self.inner.pulled.set(true);
-        self.wake();
-    }
-
-    /// Lets whoever waits look again: the test was aborted.
-    pub(super) fn wake(&self) {
         let waker = self.inner.waker.borrow_mut().take();
         waker.into_iter().for_each(Waker::wake);
     }

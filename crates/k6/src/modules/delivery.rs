@@ -7,15 +7,13 @@
 //! Nothing here costs anything unless a script imports `k6/x/sonagi`: [`arrived`] and [`sent`] look at one flag of the
 //! shard.
 
-use sonagi_engine::delivery::{Room, Unanswered, track};
+use sonagi_engine::delivery::{Manner, Memberships, Unanswered, track};
 use sonagi_measure::At;
-use sonagi_measure::ledger::{Batch, Departed, Joined, Left, Member, Sent, Settled};
+use sonagi_measure::ledger::{Batch, Departed, Sent, Settled};
 use sonagi_measure::recorder::Counter;
 use sonagi_measure::stamp::{self, Stamp};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use crate::vu::Vu;
 
@@ -33,30 +31,10 @@ pub(crate) struct DeliveryState {
 /// A user as a member of rooms.
 #[derive(Default)]
 struct MemberState {
-    number: Member,
-    joined: Vec<Membership>,
-    /// Rooms it was in when its last connection broke off: it may come back for what it missed.
-    interrupted: Vec<Arc<Room>>,
-    /// Rooms it has left while copies may still come.
-    leaving: Vec<Arc<Room>>,
+    rooms: Memberships,
     /// Drawn and not seen to leave, with when they were drawn.
     drawn: VecDeque<(Stamp, At)>,
     unanswered: Unanswered,
-}
-
-struct Membership {
-    room: Arc<Room>,
-    /// Its messages come in answers to requests, whatever connections there are.
-    polls: bool,
-}
-
-/// How a room is joined.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Manner {
-    /// Messages that were sent since the connection broke off are owed, too.
-    pub(super) resumes: bool,
-    /// Messages come in the bodies of GET requests' answers.
-    pub(super) polls: bool,
 }
 
 /// The side that ended a connection.
@@ -68,42 +46,8 @@ pub(super) enum By {
 
 impl MemberState {
     fn new(vu: &Vu) -> MemberState {
-        let number = vu.shard.common.delivery.members.fetch_add(1, Ordering::Relaxed);
-        MemberState { number, ..MemberState::default() }
-    }
-
-    /// Leaves the rooms that `ends` says.
-    fn leave(&mut self, at: At, interrupted: bool, batch: &mut Batch, ends: impl Fn(&Membership) -> bool) {
-        for over in self.joined.extract_if(.., |membership| ends(membership)) {
-            let left = Left { member: self.number, room: over.room.id, at, interrupted };
-            batch.left.push(left);
-            batch.gone.push(Left { interrupted: false, ..left });
-            if interrupted {
-                self.interrupted.push(over.room);
-            }
-        }
-    }
-
-    /// Leaves the rooms that `ends` says, and listens on.
-    fn drain(&mut self, at: At, batch: &mut Batch, ends: impl Fn(&Membership) -> bool) {
-        for over in self.joined.extract_if(.., |membership| ends(membership)) {
-            batch.left.push(Left { member: self.number, room: over.room.id, at, interrupted: false });
-            self.leaving.push(over.room);
-        }
-    }
-
-    /// Nothing more comes of the rooms it was listening to.
-    fn go(&mut self, at: At, batch: &mut Batch) {
-        for room in self.leaving.drain(..) {
-            batch.gone.push(Left { member: self.number, room: room.id, at, interrupted: false });
-        }
-    }
-
-    /// It will not come back to the rooms it was torn from that `ends` says.
-    fn give_up(&mut self, at: At, batch: &mut Batch, ends: impl Fn(&Room) -> bool) {
-        for room in self.interrupted.extract_if(.., |room| ends(room)) {
-            batch.left.push(Left { member: self.number, room: room.id, at, interrupted: false });
-        }
+        let rooms = Memberships::new(vu.shard.common.delivery.next_member());
+        MemberState { rooms, ..MemberState::default() }
     }
 }
 
@@ -119,14 +63,7 @@ fn with_member<T>(vu: &Vu, what: impl FnOnce(&mut MemberState, &mut Batch) -> T)
 pub(super) fn join(vu: &Vu, name: &str, manner: Manner) {
     let room = vu.shard.common.delivery.rooms.named(name);
     let at = vu.now();
-    with_member(vu, |member, batch| {
-        if member.joined.iter().any(|joined| joined.room.id == room.id) {
-            return;
-        }
-        member.interrupted.retain(|interrupted| interrupted.id != room.id);
-        batch.joined.push(Joined { member: member.number, room: room.id, at, resumes: manner.resumes });
-        member.joined.push(Membership { room, polls: manner.polls });
-    });
+    with_member(vu, |member, batch| member.rooms.join(room, manner, at, batch));
 }
 
 /// From now on the user is owed nothing more of the room. A user that `drains` goes on listening: it is owed all that
@@ -134,12 +71,12 @@ pub(super) fn join(vu: &Vu, name: &str, manner: Manner) {
 pub(super) fn leave(vu: &Vu, name: &str, drains: bool) {
     let room = vu.shard.common.delivery.rooms.named(name);
     let at = vu.now();
-    with_member(vu, |member, batch| {
-        if drains {
-            return member.drain(at, batch, |membership| membership.room.id == room.id);
+    with_member(vu, |MemberState { rooms, .. }, batch| {
+        rooms.leave(at, batch, |joined| joined.room.id == room.id, |_| false);
+        if !drains {
+            rooms.go(at, batch, |left| left.id == room.id);
+            rooms.give_up(at, batch, |interrupted| interrupted.id == room.id);
         }
-        member.leave(at, false, batch, |membership| membership.room.id == room.id);
-        member.give_up(at, batch, |interrupted| interrupted.id == room.id);
     });
 }
 
@@ -148,10 +85,9 @@ pub(super) fn draw(vu: &Vu, name: &str) -> Stamp {
     let delivery = &vu.shard.common.delivery;
     let room = delivery.rooms.named(name);
     let now = vu.now();
-    delivery.drawn.fetch_add(1, Ordering::Relaxed);
     with_member(vu, |member, _| {
         let number = room.draw_number();
-        let stamp = Stamp { run: delivery.tag, room: room.id, sender: member.number, number };
+        let stamp = Stamp { run: delivery.tag, room: room.id, sender: member.rooms.member, number };
         if member.drawn.len() == DRAWN_MAX {
             member.drawn.pop_front();
         }
@@ -173,7 +109,7 @@ fn search(vu: &Vu, payload: &[u8]) {
     if stamp::find(payload).next().is_some() {
         let at = vu.now();
         with_member(vu, |member, batch| {
-            track(payload, at, member.number, vu.shard.common.delivery.tag, batch);
+            track(payload, at, member.rooms.member, vu.shard.common.delivery.tag, batch);
         });
     }
 }
@@ -203,7 +139,7 @@ pub(super) fn answered(vu: &Vu, stamps: &[Stamp], acked: bool) {
 
 /// The answer to a GET request: users that poll find their messages in it.
 pub(super) fn polled(vu: &Vu, body: &[u8]) {
-    let polls = |member: &MemberState| member.joined.iter().any(|membership| membership.polls);
+    let polls = |member: &MemberState| member.rooms.polls();
     if vu.shard.tracks.get()
         && vu.module_state::<DeliveryState>().member.borrow().as_deref().is_some_and(polls)
     {
@@ -227,7 +163,7 @@ fn leaving(vu: &Vu, payload: &[u8], now: At, acked: Option<bool>) -> Vec<Stamp> 
             continue;
         };
         let Stamp { room, number, .. } = stamp;
-        let sent = Sent { room, number, sender: member.number, planned, started: now, acked };
+        let sent = Sent { room, number, sender: member.rooms.member, planned, started: now, acked };
         vu.shard.recorder.borrow_mut().ledger().sent.push(sent);
         found.push(stamp);
     }
@@ -245,20 +181,20 @@ pub(super) fn end_iteration(vu: &Vu) {
 pub(crate) fn part(vu: &Vu) {
     let Some(state) = vu.known_module_state::<DeliveryState>() else { return };
     if let Some(member) = state.member.borrow_mut().as_deref_mut() {
-        member.drain(vu.now(), vu.shard.recorder.borrow_mut().ledger(), |_| true);
+        member.rooms.leave(vu.now(), vu.shard.recorder.borrow_mut().ledger(), |_| true, |_| false);
     }
 }
 
 /// Nothing will be heard of this member any more.
 pub(crate) fn end(vu: &Vu) {
     let Some(state) = vu.known_module_state::<DeliveryState>() else { return };
-    if let Some(mut member) = state.member.take() {
+    if let Some(member) = state.member.take() {
         let (at, mut recorder) = (vu.now(), vu.shard.recorder.borrow_mut());
-        let batch = recorder.ledger();
-        member.leave(at, false, batch, |_| true);
-        member.give_up(at, batch, |_| true);
-        member.go(at, batch);
-        batch.departed.push(Departed { member: member.number, at });
+        let (mut rooms, batch) = (member.rooms, recorder.ledger());
+        rooms.leave(at, batch, |_| true, |_| false);
+        rooms.give_up(at, batch, |_| true);
+        rooms.go_all(at, batch);
+        batch.departed.push(Departed { member: rooms.member, at });
     }
 }
 
@@ -300,8 +236,8 @@ impl Connection {
             state.member.borrow_mut().as_deref_mut().filter(|_| state.connections.get() == 0)
         {
             let at = vu.now();
-            member.leave(at, by == By::Them, recorder.ledger(), |membership| !membership.polls);
-            member.go(at, recorder.ledger());
+            member.rooms.leave(at, recorder.ledger(), |joined| !joined.polls, |_| by == By::Them);
+            member.rooms.go_all(at, recorder.ledger());
         }
     }
 }

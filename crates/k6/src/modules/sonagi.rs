@@ -2,9 +2,10 @@
 
 use rquickjs::function::Opt;
 use rquickjs::{Coerced, Ctx, Function, Object, Value};
+use sonagi_engine::delivery::Manner;
 use std::rc::Rc;
 
-use super::delivery::{self, Manner};
+use super::delivery;
 use crate::interpreter::go_error;
 use crate::metrics;
 use crate::modules::binding::{Builtin, is_true};

@@ -195,7 +195,10 @@ fn an_output_is_a_type_and_where_it_goes() {
         _ => None,
     };
     let wanted = |text| Wanted::parse(text, environment).unwrap();
-    let csv = |time, path: &str| Wanted { form: Form::Csv(time), path: Some(path.to_owned()) };
+    let csv = |time, path: &str| {
+        let path = Some(path.to_owned());
+        Wanted { form: Form::Csv(time), path, most_waiting: MOST_WAITING }
+    };
     assert_eq!(wanted("csv"), csv(TimeFormat::UnixNano, "env.csv"));
     assert_eq!(wanted("csv=x.csv"), csv(TimeFormat::UnixNano, "x.csv"));
     assert_eq!(wanted("csv=timeFormat=rfc3339,saveInterval=1s"), csv(TimeFormat::Rfc3339, "env.csv"));

@@ -16,8 +16,6 @@ pub(super) struct Bars<'a> {
     pub(super) scenarios: &'a [Scenario],
     pub(super) plan: &'a Plan,
     pub(super) commons: &'a [Arc<Common>],
-    /// When each of them was seen to be over.
-    pub(super) over: &'a [Option<At>],
     /// Whether the test was ended early.
     pub(super) is_cut: bool,
 }
@@ -25,7 +23,7 @@ pub(super) struct Bars<'a> {
 impl Bars<'_> {
     /// The line for the test.
     pub(super) fn head(&self, elapsed: Duration) -> String {
-        let sum = |of: fn(&Common) -> u64| self.commons.iter().map(|common| of(common)).sum::<u64>();
+        let sum = |of: fn(&Common) -> u64| Common::sum(self.commons, of);
         let there = self.plan.planned_vus.max(sum(Common::held_vus));
         let digits = there.to_string().len();
         format!(
@@ -46,7 +44,7 @@ impl Bars<'_> {
 
     fn line(&self, at: usize, width: usize, now: At) -> String {
         let (scenario, common) = (&self.scenarios[at], &self.commons[at]);
-        let ended = self.over[at].unwrap_or(now);
+        let ended = common.ended().unwrap_or(now);
         let spent = Duration::from_nanos(ended.since(common.start).max(0) as u64);
         let done = common.progress(ended);
         let is_done = done >= 1.0 && !self.is_cut;

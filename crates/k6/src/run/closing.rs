@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 use sonagi_engine::RunEvent;
-use sonagi_measure::At;
 use sonagi_measure::summary::{Conclusion, Summary as RunSummary};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -11,6 +10,7 @@ use std::time::Duration;
 use super::Exit;
 use super::collector::Collector;
 use super::ending::Files;
+use super::one_shot::outcome;
 use crate::executor::Reason;
 use crate::metrics::MetricStore;
 use crate::runtime::{Given, Thrown};
@@ -21,7 +21,7 @@ use crate::vu::Phase;
 impl Collector<'_, '_> {
     /// Thresholds for the last time, and the summary; what the run's record says once it is judged.
     pub(super) fn close(&mut self, record: RunSummary, metrics: &mut MetricStore) -> RunSummary {
-        let elapsed = self.timetable.elapsed(self.test.since_epoch());
+        let elapsed = self.timetable.elapsed(self.test.now());
         let judgement = metrics.judge(elapsed, true);
         if !judgement.metrics.is_empty() && self.exit == Exit::Passed {
             self.say(
@@ -30,24 +30,24 @@ impl Collector<'_, '_> {
             );
             self.end_with(Exit::ThresholdsCrossed, None);
         }
-        if self.has_failed || self.dialect.shared.has_failed.load(Ordering::Relaxed) {
+        if self.test.common.tally.has_failed.load(Ordering::Relaxed) {
             self.say(Level::Error, "test run was marked as failed".to_owned());
             self.end_with(Exit::Failed, None);
         }
+        let record = RunSummary { samples_left_out: self.end_outputs(), ..record };
         let summary = Box::new(self.summarised(&record, elapsed, metrics));
-        let ended = self.timetable.began().unwrap_or_default() + elapsed;
         (self.on)(RunEvent::Noted {
-            at: At(ended.as_nanos() as i64),
+            at: self.timetable.ended.unwrap_or_default(),
             kind: recorded::ENDED,
             detail: &recorded::ended(self.test.drawn()),
         });
-        self.end_outputs();
         if let Some(text) = summary.nothing_but_errors(&record.http_codes) {
             self.say(Level::Warn, text);
         }
         let judged = summary.judged();
         let failures = self.failures(judged.iter().all(|threshold| threshold.held));
-        let record = record.judged_by_rules(judged, failures, summary.unlimited_faults());
+        let hints = summary.unlimited_faults().into_iter().chain(summary.missing_in_outputs());
+        let record = record.judged_by_rules(judged, failures, hints.collect());
         self.summary = Some(summary);
         record
     }
@@ -72,19 +72,22 @@ impl Collector<'_, '_> {
             trend_stats: options.summary_trend_stats.clone(),
             time_unit: options.summary_time_unit.as_deref().and_then(TimeUnit::named),
             full: self.test.asked.full_summary,
-            setup_data: self.setup_data.clone(),
+            setup_data: self.data.as_ref().and_then(|data| serde_json::from_str(data).ok()),
             no_color: self.test.asked.terminal[0],
             stdout_is_terminal: self.test.asked.terminal[1],
             stderr_is_terminal: self.test.asked.terminal[2],
-            ..Facts::of_generator(&record.generator)
+            ..Facts::of_record(record)
         };
         Summary::of(metrics, facts)
     }
 
-    /// Waits until outputs have written what waits for them, and says what they have not.
-    pub(super) fn end_outputs(&mut self) {
+    /// Waits until outputs have written what waits for them, and says what they have not: how many samples found no
+    /// room.
+    pub(super) fn end_outputs(&mut self) -> u64 {
+        let mut all_left_out = 0;
         for output in std::mem::take(&mut self.outputs) {
             let left_out = output.left_out();
+            all_left_out += left_out;
             if let Err(why) = output.finish() {
                 self.say(Level::Error, format!("an output could not be finished: {why}"));
             }
@@ -95,6 +98,7 @@ impl Collector<'_, '_> {
                 self.say(Level::Error, text);
             }
         }
+        all_left_out
     }
 
     /// The files that `handleSummary` returns; None: it returns nothing, and the summary is shown as it is without it.
@@ -107,7 +111,7 @@ impl Collector<'_, '_> {
         let task = self.one_shot(Phase::Summary, "handleSummary", data, Arc::default());
         let (dialect, abort) = (Arc::clone(&self.dialect), Arc::clone(self.abort));
         let outcome = match sonagi_engine::once(&dialect, run, abort.control(), self, task) {
-            Ok(done) => self.outcome(done),
+            Ok(done) => outcome(done),
             Err(error) => Err(Thrown::Error(error.to_string())),
         };
         match outcome {

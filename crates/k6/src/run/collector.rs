@@ -2,7 +2,7 @@
 //! samples.
 
 use serde_json::Value;
-use sonagi_engine::{Collect, LogLine, RunEvent, SinkThread};
+use sonagi_engine::{Collect, LogLine, RunEvent, SinkThread, TICK};
 use sonagi_measure::At;
 use sonagi_measure::ledger::{Arrival, Counts, RoomId};
 use sonagi_measure::recorder::Record;
@@ -17,8 +17,8 @@ use super::bars::Bars;
 use super::delivery_metrics::Delivery;
 use super::dialect::{Go, K6, Unready};
 use super::ending::{EXCEPTION, complaint, exit_of};
-use super::one_shot::{OneShot, OneShotDone};
-use super::periodic::{LOOK, Timetable};
+use super::one_shot::{OneShot, Outcomes, outcome};
+use super::periodic::Timetable;
 use super::{End, Ended, Exit, Test, header, traffic};
 use crate::executor::{self, Abort, Reason};
 use crate::metrics::{Interval, MetricStore, Registry, Sample, Sampler};
@@ -27,9 +27,6 @@ use crate::runtime::{Given, Task, Thrown};
 use crate::shard::Level;
 use crate::summary::{Summary, recorded};
 use crate::vu::Phase;
-
-/// Samples that may wait for an output that is written more slowly than they come.
-const MOST_WAITING_SAMPLES: u64 = 1_000_000;
 
 /// The state of the collector.
 pub(super) struct Collector<'a, 'o> {
@@ -43,20 +40,13 @@ pub(super) struct Collector<'a, 'o> {
     pub(super) timetable: Timetable,
     pub(super) exit: Exit,
     pub(super) why: Option<String>,
-    pub(super) setup_data: Option<Value>,
     /// The value that `setup` returned, as the scenarios get it.
-    data: Option<Arc<str>>,
-    /// The script said so.
-    pub(super) has_failed: bool,
+    pub(super) data: Option<Arc<str>>,
     pub(super) bars: Vec<String>,
     /// The ledger as metrics; None: the script has nothing to do with it.
     delivery: Option<Delivery>,
-    /// When each scenario was seen to be over.
-    over: Vec<Option<At>>,
     /// It was told why the test was asked to end.
     is_abort_told: bool,
-    /// Behind the end nothing is counted.
-    is_closed: bool,
     pub(super) summary: Option<Box<Summary>>,
 }
 
@@ -67,20 +57,18 @@ pub(super) fn run(test: Test, abort: &Arc<Abort>, on: &mut dyn FnMut(RunEvent<'_
         Err(why) => return Ended::early(Exit::Other, format!("an output cannot be written: {why}")),
     };
     let measured = (test.detail(), !outputs.is_empty());
-    let sampler = test.common.sampler(measured.0, measured.1);
+    let sampler = test.common.sampler(measured);
     let delivery = Delivery::of(&test, measured);
+    let header = header::header(&test, delivery.is_some());
     let options = sonagi_engine::Options {
-        threads: test.plan.shards,
-        header: header::header(&test, delivery.is_some()),
-        rules: test.common.options.sonagi.delivery,
         source_addresses: test.common.net(1, 1).source_addresses.len(),
-        epoch: test.epoch,
         watcher: test.watcher.clone(),
+        ..sonagi_engine::Options::new(header, test.options().sonagi.delivery, test.epoch)
     };
     let dialect = Arc::new(test.dialect(measured));
-    dialect.shared.users.store(test.plan.planned_vus, Ordering::Relaxed);
+    test.common.tally.users.store(test.plan.planned_vus, Ordering::Relaxed);
     let mut collector = Collector {
-        timetable: Timetable::new(test.since_epoch()),
+        timetable: Timetable::new(test.now()),
         dialect: Arc::clone(&dialect),
         test,
         abort,
@@ -89,14 +77,10 @@ pub(super) fn run(test: Test, abort: &Arc<Abort>, on: &mut dyn FnMut(RunEvent<'_
         sampler,
         exit: Exit::Passed,
         why: None,
-        setup_data: None,
         data: None,
-        has_failed: false,
         bars: Vec::new(),
         delivery,
-        over: Vec::new(),
         is_abort_told: false,
-        is_closed: false,
         summary: None,
     };
     match sonagi_engine::run(&dialect, &options, abort.control(), &mut collector) {
@@ -109,7 +93,7 @@ fn outputs(test: &Test) -> io::Result<Vec<SinkThread<Samples>>> {
     let open = |wanted| {
         let tags = test.common.system_tags();
         let output = Output::open(wanted, &test.store, tags, test.started, (test.asked.standard_output)())?;
-        SinkThread::start("output", MOST_WAITING_SAMPLES, output)
+        SinkThread::start("output", wanted.most_waiting(), output)
     };
     test.asked.outputs.iter().map(open).collect()
 }
@@ -160,20 +144,21 @@ impl Collect<K6> for Collector<'_, '_> {
             sonagi_engine::Phase::Before => {
                 let is_wanted = self.test.has("setup") && !options.no_setup;
                 self.begin();
-                is_wanted.then(|| self.setup())
+                // Only setup hears of the test's end: teardown runs after it.
+                let abort = Arc::clone(self.abort);
+                is_wanted.then(|| self.one_shot(Phase::Setup, "setup", Given::Nothing, abort))
             }
             sonagi_engine::Phase::After => {
                 let is_wanted = self.test.has("teardown") && !options.no_teardown;
-                is_wanted.then(|| self.teardown())
+                let given = self.data.as_ref().map_or(Given::Nothing, |data| Given::Json(data.to_string()));
+                is_wanted.then(|| self.one_shot(Phase::Teardown, "teardown", given, Arc::default()))
             }
         }
     }
 
-    fn done(&mut self, phase: sonagi_engine::Phase, done: Option<OneShotDone>) -> bool {
-        let outcome = self.outcome(done);
-        match (phase, outcome) {
+    fn done(&mut self, phase: sonagi_engine::Phase, done: Option<Outcomes>) -> bool {
+        match (phase, outcome(done)) {
             (sonagi_engine::Phase::Before, Ok(data)) => {
-                self.setup_data = data.as_ref().and_then(|data| serde_json::from_str(data).ok());
                 self.data = data.map(Arc::from);
                 true
             }
@@ -195,26 +180,20 @@ impl Collect<K6> for Collector<'_, '_> {
     fn begins(&mut self, begins: At) {
         let state = executor::Test::new(&self.test.plan, begins, Arc::clone(self.abort));
         let scenarios = self.test.options().scenarios.iter().enumerate();
-        let commons: Vec<_> =
+        let scenarios =
             scenarios.map(|(at, one)| executor::Common::new(at, one, &self.test.plan, &state)).collect();
-        self.over = vec![None; commons.len()];
-        self.timetable.scenarios.clone_from(&commons);
-        let began = self.timetable.began().map_or(begins, |began| At(began.as_nanos() as i64));
+        let began = self.timetable.began.unwrap_or(begins);
         // Set once: a test begins once.
-        let _ = self.dialect.go.set(Go { scenarios: commons, began, data: self.data.clone() });
+        let _ = self.dialect.go.set(Go { scenarios, began, data: self.data.clone() });
     }
 
-    fn turn(&mut self, now: At, totals: &mut Totals) -> Duration {
-        for (over, common) in self.over.iter_mut().zip(&self.timetable.scenarios) {
-            if over.is_none() && common.is_over() {
-                *over = Some(now);
-            }
-        }
-        if self.is_closed {
-            return LOOK;
+    fn turn(&mut self, _: At, totals: &mut Totals) -> Duration {
+        // Behind the end nothing is counted.
+        if self.timetable.ended.is_some() {
+            return TICK;
         }
         self.keep_time(totals.metrics());
-        self.timetable.quiet(self.test.since_epoch())
+        self.timetable.quiet(self.test.now())
     }
 
     fn broken(&mut self) {
@@ -222,7 +201,7 @@ impl Collect<K6> for Collector<'_, '_> {
     }
 
     fn loaded(&mut self, now: At) {
-        self.bars = self.drawn(&self.over).lines(now);
+        self.bars = self.drawn().lines(now);
         if self.abort.asked() {
             self.was_aborted();
         }
@@ -233,10 +212,10 @@ impl Collect<K6> for Collector<'_, '_> {
         if has_begun && self.abort.asked() && !self.is_abort_told {
             self.was_aborted();
         }
-        if has_begun && !self.timetable.scenarios.iter().any(|common| common.complete() > 0) {
+        if has_begun && !self.dialect.scenarios().iter().any(|common| common.complete() > 0) {
             self.warn_of_nothing();
         }
-        self.timetable.end(self.test.since_epoch());
+        self.timetable.ended = Some(self.test.now());
     }
 
     /// The verdict says what the exit code says: a threshold that ends the test has judged it, and a signal behind the
@@ -246,7 +225,6 @@ impl Collect<K6> for Collector<'_, '_> {
     }
 
     fn summed_up(&mut self, record: RunSummary, metrics: &mut MetricStore) -> RunSummary {
-        self.is_closed = true;
         self.close(record, metrics)
     }
 }
@@ -254,9 +232,8 @@ impl Collect<K6> for Collector<'_, '_> {
 impl Collector<'_, '_> {
     /// The test begins, with what comes before its scenarios.
     fn begin(&mut self) {
-        let now = self.test.since_epoch();
-        self.timetable.begin(now);
-        let at = At(now.as_nanos() as i64);
+        let at = self.test.now();
+        self.timetable.began = Some(at);
         (self.on)(RunEvent::Noted { at, kind: recorded::BEGAN, detail: &Value::Null });
     }
 
@@ -293,7 +270,7 @@ impl Collector<'_, '_> {
     fn stillborn(&mut self, number: u64, thrown: &Thrown) -> Ended {
         let hint = format!("error while initializing VU #{number} ({EXCEPTION})");
         (self.on)(RunEvent::Line(&complaint(thrown, &hint)));
-        let made = self.dialect.shared.initialised.load(Ordering::Relaxed);
+        let made = self.test.common.tally.initialised.load(Ordering::Relaxed);
         let planned = self.test.plan.planned_vus;
         let percent = 100 * made / planned.max(1);
         let bars = self.unbegun("Init", &format!("{percent:>3}% ] {made}/{planned} VUs initialized"));
@@ -316,16 +293,6 @@ impl Collector<'_, '_> {
         }
     }
 
-    fn setup(&self) -> OneShot {
-        // Only setup hears of the test's end: teardown runs after it.
-        self.one_shot(Phase::Setup, "setup", Given::Nothing, Arc::clone(self.abort))
-    }
-
-    fn teardown(&self) -> OneShot {
-        let given = self.data.as_ref().map_or(Given::Nothing, |data| Given::Json(data.to_string()));
-        self.one_shot(Phase::Teardown, "teardown", given, Arc::default())
-    }
-
     pub(super) fn one_shot(&self, phase: Phase, function: &str, given: Given, abort: Arc<Abort>) -> OneShot {
         let options = self.test.options();
         let limit = match phase {
@@ -334,23 +301,9 @@ impl Collector<'_, '_> {
             _ => options.handle_summary_timeout,
         };
         let call = Task::Call { phase, function: function.into(), given };
-        let there = self.dialect.shared.initialised.load(Ordering::Relaxed);
-        let began = self.timetable.began();
-        OneShot {
-            tasks: vec![Task::Init, call],
-            limit: Some(limit),
-            abort,
-            under_way: began.map(|began| (At(began.as_nanos() as i64), there)),
-        }
-    }
-
-    /// The value that the last task returned, or the exception of the first that failed.
-    pub(super) fn outcome(&mut self, done: Option<OneShotDone>) -> Result<Option<String>, Thrown> {
-        let Some(OneShotDone { mut outcomes, has_failed }) = done else {
-            return Err(Thrown::Error("a thread ended without a word".to_owned()));
-        };
-        self.has_failed |= has_failed;
-        outcomes.pop().unwrap_or(Ok(None))
+        let there = self.test.common.tally.initialised.load(Ordering::Relaxed);
+        let under_way = self.timetable.began.map(|began| (began, there));
+        OneShot { tasks: vec![Task::Init, call], limit: Some(limit), abort, under_way }
     }
 
     /// `function` threw, or took longer than `limit`, which an option of this name sets.
@@ -372,7 +325,7 @@ impl Collector<'_, '_> {
 
     /// Logs an exception, with its fields.
     pub(super) fn complain(&mut self, thrown: &Thrown) {
-        let at = At(self.test.since_epoch().as_nanos() as i64);
+        let at = self.test.now();
         (self.on)(RunEvent::Line(&LogLine { at, ..complaint(thrown, EXCEPTION) }));
     }
 
@@ -388,7 +341,7 @@ impl Collector<'_, '_> {
     }
 
     pub(super) fn say_with(&mut self, level: Level, text: &str, fields: &[(&'static str, &str)]) {
-        let at = At(self.test.since_epoch().as_nanos() as i64);
+        let at = self.test.now();
         let fields = fields.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
         (self.on)(RunEvent::Line(&LogLine { at, fields, ..LogLine::new(level, text) }));
     }
@@ -407,12 +360,11 @@ impl Collector<'_, '_> {
         }
     }
 
-    fn drawn<'a>(&'a self, over: &'a [Option<At>]) -> Bars<'a> {
+    fn drawn(&self) -> Bars<'_> {
         Bars {
             scenarios: &self.test.common.options.scenarios,
             plan: &self.test.plan,
-            commons: &self.timetable.scenarios,
-            over,
+            commons: self.dialect.scenarios(),
             is_cut: self.abort.asked(),
         }
     }
@@ -420,8 +372,8 @@ impl Collector<'_, '_> {
     /// How far the test came, then its scenarios.
     fn all_bars(&mut self) -> Vec<String> {
         let mut bars = std::mem::take(&mut self.bars);
-        if !self.timetable.scenarios.is_empty() {
-            bars.insert(0, self.drawn(&[]).head(self.timetable.elapsed(self.test.since_epoch())));
+        if !self.dialect.scenarios().is_empty() {
+            bars.insert(0, self.drawn().head(self.timetable.elapsed(self.test.now())));
         }
         bars
     }

@@ -2,7 +2,6 @@
 
 use sonagi_measure::At;
 use sonagi_measure::ledger::{Arrival, Counts};
-use std::sync::atomic::Ordering;
 
 use super::Test;
 use crate::metrics::delivery::{ALWAYS, LATENCY, RATIO, counters};
@@ -20,10 +19,10 @@ pub(super) struct Delivery {
 
 impl Delivery {
     /// None: the script has nothing to do with the ledger.
-    pub(super) fn of(test: &Test, (detail, keeps_samples): (Detail, bool)) -> Option<Delivery> {
+    pub(super) fn of(test: &Test, measured: (Detail, bool)) -> Option<Delivery> {
         let registry = &test.common.registry;
         let find = |name: &str| registry.get(name);
-        let sampler = test.common.sampler(detail, keeps_samples);
+        let sampler = test.common.sampler(measured);
         let tags = &test.common.options.tags;
         let tags = tags.iter().fold(sampler.tags(), |tags, (name, value)| tags.with(name, value));
         let named: Option<Vec<MetricId>> =
@@ -72,6 +71,6 @@ impl Delivery {
 impl Test {
     /// Stamps that were drawn.
     pub(super) fn drawn(&self) -> u64 {
-        self.common.delivery.drawn.load(Ordering::Relaxed)
+        self.common.delivery.rooms.drawn()
     }
 }

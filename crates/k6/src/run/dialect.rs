@@ -10,11 +10,12 @@ use std::io;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::task::JoinSet;
 
-use super::one_shot::{OneShot, OneShotDone};
-use super::vu_pool::{Counted, Lender, Shared, VuPool};
+use super::one_shot::{OneShot, Outcomes};
+use super::vu_pool::VuPool;
+use crate::execution_context::TestCounts;
 use crate::executor::{self, Dropped, Failed, Plan, Share, Watch};
 use crate::metrics::{Detail, Interval, Registry, SystemTag, builtin};
 use crate::runtime::{Thrown, User};
@@ -23,14 +24,13 @@ use crate::vu::Vu;
 
 /// A test, as its threads share it.
 pub(super) struct K6 {
-    pub(super) common: Arc<Common>,
+    common: Arc<Common>,
     /// Empty while the script is read.
-    pub(super) plan: Arc<Plan>,
-    pub(super) shared: Arc<Shared>,
+    plan: Arc<Plan>,
     /// The wall clock at the test's start, in ms since 1970.
-    pub(super) started_ms: f64,
+    started_ms: f64,
     /// How samples are told apart, and whether each is kept.
-    pub(super) measured: (Detail, bool),
+    measured: (Detail, bool),
     /// There once the scenarios are about to begin.
     pub(super) go: OnceLock<Go>,
 }
@@ -70,7 +70,7 @@ pub(super) struct Users {
 impl Dialect for K6 {
     type Thread = Users;
     type Task = OneShot;
-    type Done = OneShotDone;
+    type Done = Outcomes;
     type Error = Unready;
 
     const IS_PREPARED_FIRST: bool = true;
@@ -94,8 +94,7 @@ impl Dialect for K6 {
         kernel: &Rc<sonagi_engine::Shard>,
         task: Option<&OneShot>,
     ) -> Result<Users, Unready> {
-        let (detail, keeps_samples) = self.measured;
-        let sampler = self.common.sampler(detail, keeps_samples);
+        let sampler = self.common.sampler(self.measured);
         let shard = Shard::new(Arc::clone(&self.common), Rc::clone(kernel), sampler);
         match task {
             None => self.pool(shard).await,
@@ -107,20 +106,19 @@ impl Dialect for K6 {
         // Both are there: this is a load thread, and it was told to begin.
         let (Some(pool), Some(go)) = (&users.pool, self.go.get()) else { return };
         pool.begin(go, self.plan.planned_vus, self.started_ms);
-        self.scenarios(pool, go).await;
+        self.run_scenarios(pool, go).await;
         let shard = &users.shard;
         if shard.tracks.get() && shard.connected.get() > 0 {
             pool.drain().await;
         }
         pool.part();
-        self.shared.has_failed.fetch_or(shard.has_failed.get(), Ordering::Relaxed);
     }
 
-    async fn once(&self, users: &Users, task: OneShot) -> OneShotDone {
+    async fn once(&self, users: &Users, task: OneShot) -> Outcomes {
         let user = users.alone.take();
         match user {
-            Some(user) => task.perform(&users.shard, user).await,
-            None => OneShotDone { outcomes: Vec::new(), has_failed: false },
+            Some(user) => task.perform(&users.shard.clock, user).await,
+            None => Outcomes::new(),
         }
     }
 
@@ -138,30 +136,46 @@ impl Dialect for K6 {
 
 fn alone(shard: Rc<Shard>, task: &OneShot) -> Result<Users, Unready> {
     if let Some((began, there)) = task.under_way {
-        let counted = Counted { scenarios: Vec::new(), there, began, clock: Rc::clone(&shard.clock) };
+        let counts = TestCounts { scenarios: Vec::new(), there, began, clock: Rc::clone(&shard.clock) };
         // Set once: the shard is new.
-        let _ = shard.instance.set(Box::new(counted));
+        let _ = shard.instance.set(counts);
     }
     let user = User::new(Vu::new(Rc::clone(&shard), 0))?;
     Ok(Users { shard, pool: None, alone: RefCell::new(Some(user)) })
 }
 
 impl K6 {
+    pub(super) fn new(
+        common: Arc<Common>,
+        plan: Arc<Plan>,
+        started: SystemTime,
+        measured: (Detail, bool),
+    ) -> K6 {
+        let since_1970 = started.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let started_ms = since_1970.as_secs_f64() * 1e3;
+        K6 { common, plan, started_ms, measured, go: OnceLock::new() }
+    }
+
+    /// The scenarios, once they are under way or over.
+    pub(super) fn scenarios(&self) -> &[Arc<executor::Common>] {
+        self.go.get().map_or(&[][..], |go| go.scenarios.as_slice())
+    }
+
     /// A load thread's users, all of which have run their init code.
     async fn pool(&self, shard: Rc<Shard>) -> Result<Users, Unready> {
-        let pool = VuPool::new(&shard, &self.shared);
+        let pool = VuPool::new(&shard);
         for place in shard.place.index.iter().flat_map(|index| self.plan.planned_on(*index)) {
             let made = pool.made(place + 1).await.map_err(|thrown| Unready::Thrown(place + 1, thrown))?;
             pool.put(made);
-            self.shared.initialised.fetch_add(1, Ordering::Relaxed);
+            self.common.tally.initialised.fetch_add(1, Ordering::Relaxed);
         }
         Ok(Users { shard, pool: Some(pool), alone: RefCell::default() })
     }
 
     /// All scenarios of this thread, side by side.
-    async fn scenarios(&self, pool: &Rc<VuPool>, go: &Go) {
+    async fn run_scenarios(&self, pool: &Rc<VuPool>, go: &Go) {
         let shard = &pool.shard;
-        let (lender, watch) = (Rc::new(Lender(Rc::clone(pool))), Rc::new(Watcher(Rc::clone(shard))));
+        let watch = Rc::new(Watcher(Rc::clone(shard)));
         let mut running = JoinSet::new();
         for (options, common) in self.common.options.scenarios.iter().zip(&go.scenarios) {
             let share = Share {
@@ -169,19 +183,13 @@ impl K6 {
                 plan: Arc::clone(&self.plan),
                 common: Arc::clone(common),
                 shard: shard.place.index.unwrap_or_default(),
-                pool: Rc::clone(&lender),
+                pool: Rc::clone(pool),
                 clock: Rc::clone(&shard.clock),
                 watch: Rc::clone(&watch) as Rc<dyn Watch>,
             };
             running.spawn_local(executor::run(share));
         }
-        while let Some(over) = running.join_next().await {
-            if let Err(broken) = over
-                && broken.is_panic()
-            {
-                std::panic::resume_unwind(broken.into_panic());
-            }
-        }
+        executor::all_over(&mut running).await;
     }
 }
 

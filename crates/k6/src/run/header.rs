@@ -1,7 +1,6 @@
 //! The header of a test's record: its script, options, operations and environment.
 
 use serde_json::Value;
-use sonagi_engine::health;
 use sonagi_measure::outcome::Operation;
 use sonagi_measure::summary::FailOnStatus;
 use sonagi_measure::totals::Header;
@@ -25,16 +24,12 @@ pub(super) fn header(test: &Test, tracked: bool) -> Header {
         name,
         started: format!("{started:.0}"),
         target: script.file_name().map_or_else(String::new, |file| file.to_string_lossy().into_owned()),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
         seed: 0,
         shards: test.plan.shards,
         scenarios: options.scenarios.iter().map(|scenario| scenario.name.clone()).collect(),
         operations: operations(),
         plan: Value::clone(&options.json),
-        environment: health::environment(),
-        deadline_ms: options.sonagi.delivery.deadline_ns as f64 / 1e6,
         tracked,
-        cores: health::cores(),
         // Of statuses only a line of the log says something, where all of them failed.
         fail_on_status: FailOnStatus::Never,
         submetrics: test.common.registry.submetrics().iter().map(|one| one.name.to_string()).collect(),

@@ -24,14 +24,13 @@ mod vu_pool;
 
 use serde_json::{Map, Value};
 use sonagi_engine::{Collect, RunEvent, Watcher};
-use sonagi_measure::ledger::Rules;
+use sonagi_measure::At;
 use sonagi_measure::totals::{Follow, Header};
-use std::fmt;
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::sync::Arc;
+use std::time::SystemTime;
 use tokio::time::Instant;
 
 use crate::bundle::Bundle;
@@ -41,17 +40,16 @@ use crate::options::{Options, Tiers, consolidate};
 use crate::output::Wanted;
 use crate::runtime::{Task, Thrown};
 use crate::secrets::Secrets;
-use crate::shard::{Common, Delivery, Level, Limits, LogLine, Pace};
+use crate::shard::{Common, Delivery, Level, Limits, LogLine, Pace, Tally};
 use dialect::K6;
 pub use ending::{End, Ended, Exit, Files};
-use one_shot::{OneShot, OneShotDone};
+use one_shot::OneShot;
 
 /// The hint for a script in JavaScript that is Artillery's, not k6's.
 pub const AS_JSON: &str = "an Artillery script is run as YAML or JSON: `node -p \
                            'JSON.stringify(require(\"./script.js\"))'` writes it as that";
 
 /// A test to run, with its settings.
-#[derive(Clone, Debug)]
 pub struct Asked {
     /// The script's absolute path.
     pub script: PathBuf,
@@ -89,19 +87,12 @@ pub struct Asked {
 type MakeWatcher = dyn Fn(&[String]) -> Result<Option<Arc<dyn Watcher>>, String>;
 
 /// How a test is watched: that is known when its script's options are.
-#[derive(Clone)]
-pub struct Watching(Arc<MakeWatcher>);
+pub struct Watching(Box<MakeWatcher>);
 
 impl Watching {
     /// Watches as this function says.
     pub fn by(make: impl Fn(&[String]) -> Result<Option<Arc<dyn Watcher>>, String> + 'static) -> Watching {
-        Watching(Arc::new(make))
-    }
-}
-
-impl fmt::Debug for Watching {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Watching")
+        Watching(Box::new(make))
     }
 }
 
@@ -149,17 +140,12 @@ fn read(asked: Asked, abort: &Arc<Abort>, on: &mut dyn FnMut(RunEvent<'_>)) -> R
     let first = common(&asked, &bundle, &registry, nothing.options, LIMITS);
     let tasks = vec![Task::Init, Task::Options, Task::Functions];
     let task = OneShot { tasks, limit: None, abort: Arc::clone(abort), under_way: None };
-    let reader = K6 {
-        common: first,
-        plan: Arc::new(Plan::of(&[], 1)),
-        shared: Arc::default(),
-        started_ms: 0.0,
-        measured: (Detail::Total, false),
-        go: OnceLock::new(),
-    };
-    let done = sonagi_engine::once(&Arc::new(reader), &alone(epoch), abort.control(), &mut Reading(on), task);
+    let reader = Arc::new(K6::new(first, Arc::new(Plan::of(&[], 1)), started, (Detail::Total, false)));
+    let alone = Header { operations: header::operations(), ..Header::default() };
+    let alone = sonagi_engine::Options::new(alone, Default::default(), epoch);
+    let done = sonagi_engine::once(&reader, &alone, abort.control(), &mut Reading(on), task);
     let mut read = match done {
-        Ok(Some(OneShotDone { outcomes, .. })) => outcomes.into_iter(),
+        Ok(Some(outcomes)) => outcomes.into_iter(),
         Ok(None) => return Err(Ended::early(Exit::Other, "a thread ended without a word")),
         Err(error) => return Err(Ended::early(Exit::Other, error.to_string())),
     };
@@ -214,28 +200,6 @@ impl Collect<K6> for Reading<'_, '_> {
     fn event(&mut self, event: RunEvent<'_>) {
         (self.0)(event);
     }
-
-    fn task(&mut self, _: sonagi_engine::Phase) -> Option<OneShot> {
-        None
-    }
-
-    fn done(&mut self, _: sonagi_engine::Phase, _: Option<OneShotDone>) -> bool {
-        true
-    }
-}
-
-/// The options of a task that one user does outside of any run.
-fn alone(epoch: Instant) -> sonagi_engine::Options {
-    let header = Header { operations: header::operations(), ..Header::default() };
-    let watcher = None;
-    sonagi_engine::Options {
-        threads: 1,
-        header,
-        rules: Rules::default(),
-        source_addresses: 0,
-        epoch,
-        watcher,
-    }
 }
 
 /// The state that all users of a test share.
@@ -256,6 +220,7 @@ fn common(
         secrets: Arc::clone(&asked.secrets),
         pace: Pace::default(),
         delivery: Delivery::default(),
+        tally: Tally::default(),
     })
 }
 
@@ -278,8 +243,8 @@ fn callable(options: &Options, functions: &[String]) -> Result<(), Ended> {
 }
 
 impl Common {
-    /// The sampler of a thread.
-    fn sampler(&self, detail: Detail, keep_samples: bool) -> Sampler {
+    /// The sampler of a thread: how it tells samples apart, and whether it keeps each.
+    fn sampler(&self, (detail, keep_samples): (Detail, bool)) -> Sampler {
         metrics::sampler(&self.registry, detail, self.system_tags(), keep_samples)
     }
 
@@ -321,15 +286,7 @@ impl Test {
 
     /// It as its threads share it.
     fn dialect(&self, measured: (Detail, bool)) -> K6 {
-        let since_1970 = self.started.duration_since(UNIX_EPOCH);
-        K6 {
-            common: Arc::clone(&self.common),
-            plan: Arc::clone(&self.plan),
-            shared: Arc::default(),
-            started_ms: since_1970.map_or(0.0, |since| since.as_secs_f64() * 1e3),
-            measured,
-            go: OnceLock::new(),
-        }
+        K6::new(Arc::clone(&self.common), Arc::clone(&self.plan), self.started, measured)
     }
 
     fn has(&self, function: &str) -> bool {
@@ -340,7 +297,7 @@ impl Test {
         if self.asked.full_summary { Detail::Scopes } else { Detail::Total }
     }
 
-    fn since_epoch(&self) -> Duration {
-        self.epoch.elapsed()
+    fn now(&self) -> At {
+        At(self.epoch.elapsed().as_nanos() as i64)
     }
 }

@@ -4,13 +4,13 @@
 
 use sonagi_measure::At;
 use sonagi_transport::clock::Clock;
+use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::executor::{Abort, Stop};
 use crate::runtime::{Task, Thrown, User};
-use crate::shard::Shard;
 
 /// Tasks that a user made for them does once.
 pub(super) struct OneShot {
@@ -24,19 +24,21 @@ pub(super) struct OneShot {
     pub(super) under_way: Option<(At, u64)>,
 }
 
-/// The result of a [`OneShot`].
-pub(super) struct OneShotDone {
-    /// The outcome of each task, up to the first that threw.
-    pub(super) outcomes: Vec<Result<Option<String>, Thrown>>,
-    /// The script said that the test has failed.
-    pub(super) has_failed: bool,
+/// The outcome of each task of a [`OneShot`], up to the first that threw.
+pub(super) type Outcomes = Vec<Result<Option<String>, Thrown>>;
+
+/// The value that the last task returned, or the exception of the first that failed.
+pub(super) fn outcome(done: Option<Outcomes>) -> Result<Option<String>, Thrown> {
+    match done {
+        Some(mut outcomes) => outcomes.pop().unwrap_or(Ok(None)),
+        None => Err(Thrown::Error("a thread ended without a word".to_owned())),
+    }
 }
 
 impl OneShot {
     /// Has the user do it.
-    pub(super) async fn perform(self, shard: &Rc<Shard>, mut user: User) -> OneShotDone {
+    pub(super) async fn perform(self, clock: &Rc<Clock>, mut user: User) -> Outcomes {
         let OneShot { tasks, limit, abort, .. } = self;
-        let clock = &shard.clock;
         let (count, mut outcomes) = (tasks.len(), Vec::with_capacity(tasks.len()));
         for (at, task) in tasks.into_iter().enumerate() {
             let deadline = match limit {
@@ -44,9 +46,9 @@ impl OneShot {
                 _ => At(i64::MAX),
             };
             let stop = Stop::new(deadline, clock, &abort);
-            let watchman = tokio::task::spawn_local(wake(stop.clone(), Rc::clone(clock), Arc::clone(&abort)));
-            outcomes.push(user.perform(task, stop).await);
-            watchman.abort();
+            let alarm = pin!(clock.sleep_until(deadline));
+            let (outcome, _) = stop.bound(alarm, user.perform(task, stop.clone())).await;
+            outcomes.push(outcome);
             if outcomes.last().is_some_and(Result::is_err) {
                 break;
             }
@@ -56,15 +58,6 @@ impl OneShot {
             Some(Err(Thrown::Interrupted)) => std::mem::forget(user),
             _ => drop(user),
         }
-        OneShotDone { outcomes, has_failed: shard.has_failed.get() }
+        outcomes
     }
-}
-
-/// Lets a user that waits look at its stop again when that is due.
-async fn wake(stop: Stop, clock: Rc<Clock>, abort: Arc<Abort>) {
-    tokio::select! {
-        () = abort.wait() => {}
-        () = clock.sleep_until(stop.deadline()), if stop.deadline() < At(i64::MAX) => {}
-    }
-    stop.pull();
 }

@@ -1,12 +1,14 @@
 //! Whole tests, from the script to the exit code.
 
+mod outputs;
+
 use super::*;
 use crate::executor::Reason;
 use sonagi_measure::recorder::Counter;
 use sonagi_measure::summary::{Conclusion, Summary as RunSummary, Verdict};
-use std::io::Read;
 use std::net::TcpListener;
 use std::path::Path;
+use std::time::Duration;
 
 /// How a test ended, and what was said meanwhile: each line's level, first line and fields.
 struct Seen {
@@ -451,48 +453,4 @@ fn a_file_that_cannot_be_opened_is_told_as_in_k6() {
             (Exit::Exception, vec![format!("Error: GoError: {told}{ONCE}")])
         );
     }
-}
-
-/// Whoever reads the output begins when the last iteration has been told of: a load thread or a collector that waited
-/// for the output would never get there. The samples of three seconds wait: the first are being written, and those
-/// behind them must not be waited for either.
-#[test]
-fn an_output_that_nobody_reads_does_not_hold_the_load_up() {
-    let folder = tempfile::tempdir().unwrap();
-    let pipe = folder.path().join("samples");
-    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let out = format!("json={}", pipe.display());
-    let (tell, told) = std::sync::mpsc::channel();
-    let reader = std::thread::spawn(move || {
-        let mut samples = std::fs::File::open(&pipe).unwrap();
-        let is_told = told.recv_timeout(Duration::from_secs(30)).is_ok();
-        let mut text = String::new();
-        samples.read_to_string(&mut text).unwrap();
-        (is_told, text)
-    });
-    let asked = Asked {
-        outputs: vec![Wanted::parse(&out, |_| None).unwrap()],
-        ..asked(
-            "import { check, sleep } from 'k6';
-             export const options = { iterations: 400 };
-             export default () => {
-               sleep(0.01);
-               for (let n = 0; n < 20; n += 1) check(n, { 'is a number': (it) => it === n });
-               if (__ITER === 399) console.log('the last');
-             };",
-        )
-    };
-    let abort = Arc::new(Abort::default());
-    let mut on = |event: RunEvent<'_>| {
-        if matches!(event, RunEvent::Line(line) if line.text == "the last") {
-            let _ = tell.send(());
-        }
-    };
-    let test = load(asked, &abort, &mut on).unwrap_or_else(|_| panic!("a script that loads"));
-    let ended = test.run(&abort, &mut on);
-    let (is_told, text) = reader.join().unwrap();
-    assert!(is_told, "neither the load nor the collector is held up");
-    assert_eq!(ended.exit, Exit::Passed);
-    let iterations = text.lines().filter(|line| line.contains(r#""metric":"iterations","type":"Point""#));
-    assert_eq!(iterations.count(), 400);
 }

@@ -2,12 +2,11 @@
 
 use sonagi_measure::At;
 use sonagi_measure::recorder::Counter;
-use sonagi_transport::clock::Clock;
 use std::cell::{OnceCell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::task::{Context, Waker};
 use std::time::Duration;
 
@@ -22,21 +21,9 @@ use crate::runtime::{Given, Task, Thrown, User};
 use crate::shard::{Level, LogLine, Shard};
 use crate::vu::{Phase, Variables, Vu};
 
-/// The state that all threads of a running test have in common.
-#[derive(Debug, Default)]
-pub(super) struct Shared {
-    /// Users made so far; the last one's number.
-    pub(super) users: AtomicU64,
-    /// Those whose init code has run.
-    pub(super) initialised: AtomicU64,
-    /// The script said that the test has failed.
-    pub(super) has_failed: AtomicBool,
-}
-
 /// One shard's users.
 pub(super) struct VuPool {
     pub(super) shard: Rc<Shard>,
-    pub(super) shared: Arc<Shared>,
     idle: RefCell<VecDeque<PooledVu>>,
     /// The value that `setup` returned.
     data: RefCell<Option<Arc<str>>>,
@@ -45,8 +32,6 @@ pub(super) struct VuPool {
 
 /// A scenario's iterations on this shard.
 struct ScenarioContext {
-    executor: &'static str,
-    name: Rc<str>,
     function: Arc<str>,
     /// The tags of its samples.
     tags: Tags,
@@ -74,13 +59,11 @@ const DRAIN: Duration = Duration::from_secs(2);
 const LOOK_NS: i64 = 5_000_000;
 
 impl VuPool {
-    pub(super) fn new(shard: &Rc<Shard>, shared: &Arc<Shared>) -> Rc<VuPool> {
+    pub(super) fn new(shard: &Rc<Shard>) -> Rc<VuPool> {
         use Executor::{ConstantArrivalRate, RampingArrivalRate};
         let context = |one: &Scenario| {
             let tags = one.tags.iter().fold(shard.tags.clone(), |tags, (name, value)| tags.with(name, value));
             ScenarioContext {
-                executor: one.executor.name(),
-                name: Rc::from(one.name.as_str()),
                 function: Arc::from(one.exec.as_str()),
                 tags: tags.with_automatic(&[(SystemTag::Scenario, &one.name), (SystemTag::Group, "")]),
                 environment: Rc::from(one.env.as_slice()),
@@ -90,7 +73,6 @@ impl VuPool {
         };
         Rc::new(VuPool {
             shard: Rc::clone(shard),
-            shared: Arc::clone(shared),
             idle: RefCell::default(),
             data: RefCell::default(),
             scenarios: shard.common.options.scenarios.iter().map(context).collect(),
@@ -102,18 +84,19 @@ impl VuPool {
         let Go { scenarios, began, data, .. } = go;
         self.data.replace(data.clone());
         // Set once, as the instance is: a shard begins once.
-        for (common, context) in scenarios.iter().zip(&self.scenarios) {
+        let options = &self.shard.common.options.scenarios;
+        for ((common, options), context) in scenarios.iter().zip(options).zip(&self.scenarios) {
             let (of_progress, clock) = (Arc::clone(common), Rc::clone(&self.shard.clock));
             let _ = context.current.set(Rc::new(CurrentScenario {
-                name: Rc::clone(&context.name),
-                executor: context.executor,
+                name: Rc::from(options.name.as_str()),
+                executor: options.executor.name(),
                 start_ms: started_ms + common.start.0 as f64 / 1e6,
                 progress: Box::new(move || of_progress.progress(clock.now())),
             }));
         }
         let clock = Rc::clone(&self.shard.clock);
-        let instance = Counted { scenarios: scenarios.clone(), there: planned_vus, began: *began, clock };
-        let _ = self.shard.instance.set(Box::new(instance));
+        let counts = TestCounts { scenarios: scenarios.clone(), there: planned_vus, began: *began, clock };
+        let _ = self.shard.instance.set(counts);
     }
 
     /// A user whose init code has run.
@@ -141,65 +124,24 @@ impl VuPool {
     }
 }
 
-/// The counts of all shards together, for scripts to read.
-pub(super) struct Counted {
-    /// None before they are under way.
-    pub(super) scenarios: Vec<Arc<executor::Common>>,
-    /// Users whose init code ran before the test began.
-    pub(super) there: u64,
-    /// When the test began, before `setup`.
-    pub(super) began: At,
-    pub(super) clock: Rc<Clock>,
-}
-
-impl Counted {
-    fn sum(&self, of: fn(&executor::Common) -> u64) -> u64 {
-        self.scenarios.iter().map(|common| of(common)).sum()
-    }
-}
-
-impl TestCounts for Counted {
-    fn duration_ms(&self) -> f64 {
-        self.clock.now().since(self.began) as f64 / 1e6
-    }
-
-    fn iterations_completed(&self) -> u64 {
-        self.sum(executor::Common::complete)
-    }
-
-    fn iterations_interrupted(&self) -> u64 {
-        self.sum(executor::Common::interrupted)
-    }
-
-    fn vus_active(&self) -> u64 {
-        self.sum(executor::Common::active_vus)
-    }
-
-    fn vus_initialized(&self) -> u64 {
-        self.there.max(self.sum(executor::Common::held_vus))
-    }
-}
-
-/// A shard's users, for its executors.
-pub(super) struct Lender(pub(super) Rc<VuPool>);
-
-impl executor::Pool for Lender {
+impl executor::Pool for VuPool {
     type Vu = PooledVu;
 
     fn take(&self) -> Option<PooledVu> {
-        self.0.idle.borrow_mut().pop_front()
+        self.idle.borrow_mut().pop_front()
     }
 
-    async fn create(&self) -> Result<PooledVu, Failed> {
-        let number = self.0.shared.users.fetch_add(1, Ordering::Relaxed) + 1;
-        let made = self.0.made(number).await.map_err(|thrown| Failed(thrown.text()))?;
-        self.0.shared.initialised.fetch_add(1, Ordering::Relaxed);
+    async fn create(self: &Rc<Self>) -> Result<PooledVu, Failed> {
+        let tally = &self.shard.common.tally;
+        let number = tally.users.fetch_add(1, Ordering::Relaxed) + 1;
+        let made = self.made(number).await.map_err(|thrown| Failed(thrown.text()))?;
+        tally.initialised.fetch_add(1, Ordering::Relaxed);
         Ok(made)
     }
 
     fn give_back(&self, vu: PooledVu) {
         // The one given back last is the warmest, but k6's users take turns.
-        self.0.put(vu);
+        self.put(vu);
     }
 }
 
@@ -212,8 +154,7 @@ impl executor::Vu for PooledVu {
         vu.number_samples();
         vu.current_iteration.replace(scenario.current.get().map(|current| CurrentIteration {
             scenario: Rc::clone(current),
-            in_instance: iteration.number_in_instance,
-            in_test: iteration.number_in_test,
+            number: iteration.number,
             of_vu: self.done[iteration.scenario],
         }));
         self.done[iteration.scenario] += 1;
@@ -315,9 +256,9 @@ impl VuPool {
 
     /// Logs the exception of an iteration.
     fn complain(&self, thrown: &Thrown, iteration: &Iteration) {
-        let ScenarioContext { executor, name, .. } = &self.scenarios[iteration.scenario];
+        let Scenario { executor, name, .. } = &self.shard.common.options.scenarios[iteration.scenario];
         let LogLine { text, mut fields, .. } = complaint(thrown, EXCEPTION);
-        fields.extend([("executor", (*executor).to_owned()), ("scenario", name.to_string())]);
+        fields.extend([("executor", executor.name().to_owned()), ("scenario", name.clone())]);
         fields.sort_unstable();
         self.shard.say(Level::Error, text, fields);
     }

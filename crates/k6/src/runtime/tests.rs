@@ -147,6 +147,7 @@ fn shard(
         secrets: Arc::default(),
         pace: Pace::default(),
         delivery: Delivery::default(),
+        tally: Default::default(),
     });
     let sampler = sampler(&registry, Detail::Total, SystemTags::default(), true);
     let net = Rc::new(Net::simulated(|pipe| {

@@ -1,6 +1,6 @@
-//! The summary as JSON: k6's two shapes of the same.
+//! The summary as JSON: k6's two shapes of the same. Both have a member more where outputs lack samples.
 
-use super::{Check, Group, Judged, Measured, Summary, TimeUnit};
+use super::{Check, Facts, Group, Judged, Measured, Summary, TimeUnit};
 use crate::json;
 use crate::metrics::{Kind, contains};
 use md5::{Digest, Md5};
@@ -23,10 +23,18 @@ pub(super) fn handed(summary: &Summary) -> Value {
         },
         "metrics": Value::Object(metrics),
     });
+    add_rare(&mut data, facts);
+    data
+}
+
+/// Members that most tests have no reason for.
+fn add_rare(data: &mut Value, facts: &Facts) {
     if let Some(setup) = &facts.setup_data {
         data["setup_data"] = setup.clone();
     }
-    data
+    if facts.samples_left_out > 0 {
+        data["samples_left_out"] = facts.samples_left_out.into();
+    }
 }
 
 fn metric(one: &Measured) -> Value {
@@ -65,9 +73,7 @@ fn check(one: &Check) -> Value {
 pub(super) fn exported(summary: &Summary) -> Value {
     let metrics = summary.total.metrics.iter().map(|one| (one.name.clone(), flat(one))).collect();
     let mut data = json!({ "root_group": group_by_name(&summary.root), "metrics": Value::Object(metrics) });
-    if let Some(setup) = &summary.facts.setup_data {
-        data["setup_data"] = setup.clone();
-    }
+    add_rare(&mut data, &summary.facts);
     data
 }
 

@@ -135,7 +135,7 @@ fn facts(asked: Asked, elapsed: Duration, drawn: u64, record: &RunSummary) -> Fa
         time_unit: asked.time_unit.as_deref().and_then(TimeUnit::named),
         full: asked.is_full,
         drawn,
-        ..Facts::of_generator(&record.generator)
+        ..Facts::of_record(record)
     }
 }
 

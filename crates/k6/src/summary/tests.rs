@@ -175,6 +175,21 @@ fn a_value_a_statistic_leaves_out_is_still_told_of_its_threshold() {
 }
 
 #[test]
+fn every_form_of_the_summary_tells_what_outputs_lack() {
+    let case = Case::read("compact");
+    let summary = case.summary(Facts { samples_left_out: 12, ..facts() });
+    let said = "
+  █ OUTPUTS 
+
+    ✗ 12 samples are missing in outputs (--out): they came faster than they could be written
+
+";
+    assert!(summary.text(false).contains(said), "{}", summary.text(false));
+    assert_eq!(summary.data()["samples_left_out"], 12);
+    assert_eq!(summary.export()["samples_left_out"], 12);
+}
+
+#[test]
 fn names_are_listed_without_regard_to_case() {
     let mut names =
         ["b", "a9_x", "Ab", "aB", "a1", "_b", "a_1", "aa{y:1}", "aa", "aa_b", "aa{x:1, z:1}", "aa{x:1}"];

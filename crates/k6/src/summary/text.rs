@@ -45,6 +45,7 @@ pub(super) fn text(summary: &Summary, color: bool) -> String {
         elapsed: facts.elapsed.as_secs_f64(),
     };
     page.overload(&facts.overload, &facts.advice);
+    page.outputs(summary.missing_in_outputs());
     page.delivery(summary);
     page.thresholds(&summary.total.metrics);
     let whole = Part { groups: Vec::new(), ..summary.total.clone() };
@@ -100,6 +101,15 @@ impl Page {
             self.line(4, &line);
         }
         self.line(6, advice);
+        self.text.push('\n');
+    }
+
+    /// What outputs lack, where they lack something.
+    fn outputs(&mut self, missing: Option<String>) {
+        let Some(missing) = missing else { return };
+        self.title("OUTPUTS");
+        let line = self.paint(RED, &format!("✗ {missing}"));
+        self.line(4, &line);
         self.text.push('\n');
     }
 

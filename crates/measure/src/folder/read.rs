@@ -147,6 +147,7 @@ impl Reader {
         if let Value::Object(combination) = self.of_end("combination") {
             summary.combination = combination.clone();
         }
+        summary.samples_left_out = self.of_end("samples_left_out").as_u64().unwrap_or(0);
         self.enter_judgement(&mut summary);
         if let Ok(service) = serde_json::from_value::<Service>(self.of_end("service").clone()) {
             summary = summary.beside(service);

@@ -114,6 +114,11 @@ static ROWS: [Row; 16] = [
 ];
 
 impl OperationKind {
+    /// All kinds, by discriminant.
+    pub fn all() -> impl Iterator<Item = OperationKind> {
+        ROWS.iter().map(|row| row.kind)
+    }
+
     fn row(self) -> &'static Row {
         let row = &ROWS[self as usize];
         debug_assert!(row.kind == self, "rows stand in the order of the kinds");

@@ -156,6 +156,7 @@ impl Tally {
             metrics: self.metrics.summary(duration_s),
             watched: self.metrics.watched(duration_s),
             metrics_left_out: self.metrics.left_out() + self.metrics.untold(),
+            samples_left_out: 0,
             plugins: self.plugins(&http, &responses),
             expectations: self.sum.expectations.summary(),
             run_folder: self.run_folder.clone(),

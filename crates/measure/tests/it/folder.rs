@@ -476,6 +476,7 @@ fn what_only_the_caller_knew_is_entered_into_a_finished_runs_folder_and_read_bac
     let folder = tempfile::tempdir().unwrap();
     let mut written = record(folder.path(), &header(), 3, true);
     written.combination.insert("transport".to_owned(), json!("sse"));
+    written.samples_left_out = 7;
     let service = Service { ended: Some("exit status: 1".to_owned()), cpu_s: 2.5, ..Service::default() };
     let written = written.beside(service);
     folder::amend(folder.path(), &written).unwrap();

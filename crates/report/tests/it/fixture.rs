@@ -72,6 +72,7 @@ pub(crate) fn minimal() -> Summary {
         metrics: BTreeMap::new(),
         watched: BTreeMap::new(),
         metrics_left_out: 0,
+        samples_left_out: 0,
         plugins: Figures { endpoint_prefix: "plugins.metrics-by-endpoint".into(), ..Figures::default() },
         expectations: Default::default(),
         run_folder: None,

@@ -1,6 +1,7 @@
 use crate::fixture;
 use jsonschema::Validator;
 use serde_json::{Value, json};
+use sonagi_measure::outcome::OperationKind;
 use sonagi_measure::summary::Summary;
 
 fn schema() -> Value {
@@ -30,6 +31,12 @@ fn traffic_has_the_members_that_its_schema_lists_in_that_order() {
     let listed = schema["properties"]["traffic"]["required"].as_array().unwrap();
     let members = document["traffic"].as_object().unwrap().keys();
     assert_eq!(members.map(|name| json!(name)).collect::<Vec<_>>(), *listed);
+}
+
+#[test]
+fn the_kinds_of_operations_are_those_that_the_schema_lists() {
+    let kinds: Vec<Value> = OperationKind::all().map(|kind| json!(kind.name())).collect();
+    assert_eq!(json!(kinds), schema()["$defs"]["operation"]["properties"]["kind"]["enum"]);
 }
 
 #[test]

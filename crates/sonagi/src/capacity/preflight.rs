@@ -58,7 +58,7 @@ impl Machine {
         let others = busy.zip(busy_s()).map(|(before, now)| (now - before - own_s) / took_s);
         Machine {
             open_files_limit: limits::open_files(),
-            local_ports: read("/proc/sys/net/ipv4/ip_local_port_range").as_deref().and_then(ports),
+            local_ports: sonagi_engine::health::local_ports(),
             cores: std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64),
             busy_cores: others.map(|cores| cores.max(0.0)),
             timer_late_ms: timers.quantile_ms(0.99),
@@ -197,20 +197,9 @@ fn late_timers(machine: &Machine) -> Option<PreflightFinding> {
     })
 }
 
-fn read(path: &str) -> Option<String> {
-    std::fs::read_to_string(path).ok()
-}
-
-/// How many ports are from the lowest to the highest of a range.
-fn ports(range: &str) -> Option<u64> {
-    let mut bounds = range.split_whitespace().map(|bound| bound.parse::<u64>().ok());
-    let (low, high) = (bounds.next()??, bounds.next()??);
-    (low <= high).then(|| high - low + 1)
-}
-
 /// Seconds that all cores together were busy since the machine booted.
 fn busy_s() -> Option<f64> {
-    let ticks = ticks(&read("/proc/stat")?)?.busy();
+    let ticks = ticks(&std::fs::read_to_string("/proc/stat").ok()?)?.busy();
     Some(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
 }
 
@@ -328,8 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kernels_files_are_read() {
-        assert_eq!((ports("32768\t60999\n"), ports("9 8"), ports("")), (Some(28_232), None, None));
+    fn the_kernels_ticks_are_read() {
         let stat = "cpu  10 20 30 4000 500 6 7 8 100 200\ncpu0 1 1 1 1 1 1 1 1 1 1\nintr 1\n";
         let busy = |stat| ticks(stat).map(Ticks::busy);
         assert_eq!((busy(stat), busy("intr 1\n")), (Some(81), None));

@@ -4,7 +4,6 @@ use crate::capacity::{self, ArtilleryTrials, Asked, Machine, Record, TrialLength
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::k6::{K6Asked, K6Trials};
-use crate::output::Vocabulary;
 use crate::page::{self, Listen, PageWish, Server, Subject};
 use crate::run_options::RunOptions;
 use crate::runs::{self, RunSession};
@@ -205,16 +204,11 @@ impl Flags {
     fn run_options(&self) -> RunOptions {
         RunOptions {
             quiet: true,
-            json: false,
-            vocabulary: Vocabulary::Sonagi,
-            output: None,
             runs: Some(self.runs.clone()),
             shards: self.shards,
-            seed: None,
-            source_addresses: Vec::new(),
             fail_on_status: FailOnStatus::Never,
-            pages: PageWish::default(),
             watch: self.watch.clone(),
+            ..RunOptions::default()
         }
     }
 

@@ -5,7 +5,7 @@ use super::flags::GivenFlags;
 use crate::diagnosed::Diagnosed;
 use crate::invocation;
 use crate::page::Pages;
-use crate::run_events::{self, pass};
+use crate::run_events::{self, WantedSinks, pass};
 use crate::runs;
 use crate::signals::StopRequests;
 use crate::terminal::Terminal;
@@ -54,8 +54,8 @@ impl TestFolder {
             pages.begin(path, stop);
         }
         let diagnosed = Diagnosed::new();
-        let told = (!given.has("quiet")).then(|| diagnosed.clone());
-        let sinks = run_events::sinks(folder, told).map_err(|error| error.to_string())?;
+        let wanted = WantedSinks { folder, diagnosed: (!given.has("quiet")).then(|| diagnosed.clone()) };
+        let sinks = run_events::sinks(wanted).map_err(|error| error.to_string())?;
         let script = invocation::script(&given.script, source);
         Ok(TestFolder { sinks, diagnosed, path, terminal: *terminal, pages, script, has_begun: false })
     }
@@ -85,17 +85,19 @@ impl TestFolder {
     /// Prints the folder's path, and how to look at it; whether all outputs hold the whole test. An empty folder is
     /// removed.
     pub(super) fn finish(&mut self, is_quiet: bool) -> bool {
-        let Some(path) = &self.path else { return true };
-        self.pages.over();
         let mut missed: Vec<_> = self.sinks.incomplete().map(runs::incomplete).into_iter().collect();
-        self.pages.settle();
-        if !self.has_begun {
-            let _ = std::fs::remove_dir(path);
-        } else {
-            if !is_quiet && !self.pages.is_temporary() {
-                self.terminal.say(&format!("run folder  {0}\nsee it      sonagi page {0}", path.display()));
+        if let Some(path) = &self.path {
+            self.pages.over();
+            self.pages.settle();
+            if !self.has_begun {
+                let _ = std::fs::remove_dir(path);
+            } else {
+                if !is_quiet && !self.pages.is_temporary() {
+                    let path = path.display();
+                    self.terminal.say(&format!("run folder  {path}\nsee it      sonagi page {path}"));
+                }
+                missed.extend(self.pages.write(path, true).err());
             }
-            missed.extend(self.pages.write(path, true).err());
         }
         missed.iter().for_each(|why| self.terminal.say(&why.to_string()));
         missed.is_empty()

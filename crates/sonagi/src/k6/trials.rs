@@ -8,7 +8,7 @@ use crate::capacity::{Demand, TrialLength, TrialRun, Trials, Varied, service_is_
 use crate::error::Error;
 use crate::invocation;
 use crate::limits;
-use crate::run_events::{self, pass};
+use crate::run_events::{self, WantedSinks, pass};
 use crate::runs;
 use crate::signals::{self, StopRequests};
 use crate::target_watch::{NetworkLateness, TargetWatch, WatchWish, Whereabouts};
@@ -352,7 +352,8 @@ impl Trials for K6Trials {
         let request = request(&self.asked, (&self.path, &self.source), changes, Some(network.clone()));
         let folder = folder.map(|(parent, name)| runs::reserve(parent, name)).transpose()?;
         let path = folder.as_ref().map(|folder| folder.path().to_owned());
-        let mut sinks = run_events::sinks(folder, None).map_err(Error::could_not)?;
+        let wanted = WantedSinks { folder, ..WantedSinks::default() };
+        let mut sinks = run_events::sinks(wanted).map_err(Error::could_not)?;
         let script = invocation::script(&self.asked.script, &self.source);
         let terminal = self.terminal;
         let mut summary: Option<Summary> = None;

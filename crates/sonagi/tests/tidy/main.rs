@@ -1,4 +1,4 @@
-//! Holds what no compiler holds: which crate may know which, how long a file or a function may be, and what the
+//! Holds what no compiler holds: which crate may know which, how long a file may be, and what the
 //! repository's text must not say.
 //!
 //! It reads the tree on disk, not the version control's index: a rule broken by a file that is not committed yet is

@@ -63,6 +63,7 @@ pub(crate) const ORDERS: &[(&str, &[&str])] = &[
             "watcher",
             "control",
             "rooms",
+            "memberships",
             "delivery",
             "event",
             "health",

@@ -149,6 +149,29 @@ fn every_dependency_says_why_it_is_there() {
     tree::none_of(without);
 }
 
+/// The lines of a table of a manifest, without comments; None: it has no such table.
+fn table(manifest: &str, title: &str) -> Option<Vec<String>> {
+    let (_, rest) = manifest.split_once(&format!("\n{title}\n"))?;
+    let lines = rest.lines().take_while(|line| !line.starts_with('['));
+    let lines = lines.map(|line| line.split('#').next().unwrap_or_default().trim().to_owned());
+    Some(lines.filter(|line| !line.is_empty()).collect())
+}
+
+#[test]
+fn every_crate_has_the_workspaces_lints_of_clippy() {
+    let ours = |file: &&tree::File| {
+        ["crates/", "bench/bare/", "bench/counts/"].iter().any(|folder| file.path.starts_with(folder))
+    };
+    let whole = fs::read_to_string(tree::root().join("Cargo.toml")).unwrap();
+    let wanted = table(&whole, "[workspace.lints.clippy]").unwrap();
+    let manifests = tree::files_ending(&["Cargo.toml"]);
+    let lacking = manifests.iter().filter(ours).filter(|file| {
+        let inherits = table(&file.text, "[lints]").is_some_and(|lines| lines == ["workspace = true"]);
+        !inherits && table(&file.text, "[lints.clippy]").as_ref() != Some(&wanted)
+    });
+    tree::none_of(lacking.map(|file| format!("{}: lacks lints of the workspace", file.path)).collect());
+}
+
 #[test]
 fn every_make_target_a_document_names_exists() {
     let makefile = fs::read_to_string(tree::root().join("Makefile")).unwrap();

@@ -1,5 +1,5 @@
 //! The codecs against vectors from the specifications, against laws, and against the fuzzers' corpus.
-#![allow(clippy::unwrap_used, missing_docs, unreachable_pub)]
+#![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs, unreachable_pub)]
 
 #[path = "../../../../fuzz/src/lib.rs"]
 mod checks;

@@ -4,7 +4,7 @@
 //! as evenly as arrivals, an arrival would be dropped else that k6 starts. Claiming a user is one atomic count per
 //! shard; the user is then that arrival's, so whoever is claimed for is never looked for in vain.
 
-use super::{Driver, all_over};
+use super::{Share, all_over};
 use crate::executor::{Dropped, Pool, Stop};
 use crate::options::Executor;
 use sonagi_measure::At;
@@ -42,22 +42,22 @@ struct Seat {
     waker: RefCell<Option<Waker>>,
 }
 
-pub(super) async fn drive<P: Pool>(driver: &Rc<Driver<P>>) {
-    if driver.course().most_vus == 0 {
+pub(super) async fn drive<P: Pool>(share: &Rc<Share<P>>) {
+    if share.course().most_vus == 0 {
         return;
     }
     let room = Rc::new(Room::default());
-    let planned = driver.turns().count();
+    let planned = share.turns().count();
     for _ in 0..planned {
-        if let Some(vu) = driver.take().await {
-            seat(driver, &room, vu);
+        if let Some(vu) = share.take().await {
+            seat(share, &room, vu);
         }
     }
     // They sit down before the first arrival looks for them.
     tokio::task::yield_now().await;
-    let inbox = tokio::task::spawn_local(read_inbox(Rc::clone(driver), Rc::clone(&room)));
-    arrive(driver, &room).await;
-    leave(driver);
+    let inbox = tokio::task::spawn_local(read_inbox(Rc::clone(share), Rc::clone(&room)));
+    arrive(share, &room).await;
+    leave(share);
     if inbox.await.is_err_and(|error| error.is_panic()) {
         panic!("the inbox of an arrival rate's shard panicked");
     }
@@ -67,16 +67,16 @@ pub(super) async fn drive<P: Pool>(driver: &Rc<Driver<P>>) {
 }
 
 /// Tells the other shards that this one hands nothing over any more.
-pub(super) fn leave<P: Pool>(driver: &Driver<P>) {
-    let dispatch = &driver.common.dispatch;
+pub(super) fn leave<P: Pool>(share: &Share<P>) {
+    let dispatch = &share.common.dispatch;
     dispatch.arriving.fetch_sub(1, SeqCst);
     dispatch.shards.iter().for_each(|desk| desk.notify.notify_one());
 }
 
 /// Takes what other shards hand over, until no shard has arrivals any more.
-async fn read_inbox<P: Pool>(driver: Rc<Driver<P>>, room: Rc<Room>) {
-    let dispatch = &driver.common.dispatch;
-    let desk = &dispatch.shards[driver.shard];
+async fn read_inbox<P: Pool>(share: Rc<Share<P>>, room: Rc<Room>) {
+    let dispatch = &share.common.dispatch;
+    let desk = &dispatch.shards[share.shard];
     loop {
         // Looked at before the inbox: what is handed over last is there when the count is zero.
         let over = dispatch.arriving.load(SeqCst) == 0;
@@ -91,20 +91,20 @@ async fn read_inbox<P: Pool>(driver: Rc<Driver<P>>, room: Rc<Room>) {
 }
 
 /// Sleeps from one of the shard's arrivals to the next.
-async fn arrive<P: Pool>(driver: &Rc<Driver<P>>, room: &Rc<Room>) {
-    let Some(arrivals) = &driver.course().arrivals else { return };
-    let stop = driver.stop(driver.common.hard_end);
-    let mut n = driver.shard as u64;
+async fn arrive<P: Pool>(share: &Rc<Share<P>>, room: &Rc<Room>) {
+    let Some(arrivals) = &share.course().arrivals else { return };
+    let stop = share.stop(share.common.hard_end);
+    let mut n = share.shard as u64;
     let mut late = 0;
     while let Some(at) = arrivals.at(n) {
-        let planned = driver.common.start.plus(at);
-        if !driver.sleep(planned, &stop).await {
+        let planned = share.common.start.plus(at);
+        if !share.sleep(planned, &stop).await {
             return;
         }
-        let now = driver.clock.now();
-        if now.since(driver.common.regular_end) > AFTER_END {
+        let now = share.clock.now();
+        if now.since(share.common.regular_end) > AFTER_END {
             let left = arrivals.count().saturating_sub(n);
-            return driver.dropped(left.div_ceil(driver.plan.shards as u64), Dropped::Late);
+            return share.dropped(left.div_ceil(share.plan.shards as u64), Dropped::Late);
         }
         // Sleeping until what has passed gives way to nobody.
         late = if now > planned { late + 1 } else { 0 };
@@ -112,38 +112,38 @@ async fn arrive<P: Pool>(driver: &Rc<Driver<P>>, room: &Rc<Room>) {
             late = 0;
             tokio::task::yield_now().await;
         }
-        arrival(driver, room, planned);
-        n += driver.plan.shards as u64;
+        arrival(share, room, planned);
+        n += share.plan.shards as u64;
     }
     // k6, too, ends with the duration of a constant rate, and with the last arrival of a ramping one.
-    if matches!(driver.options.executor, Executor::ConstantArrivalRate { .. }) {
-        driver.sleep(driver.common.regular_end, &stop).await;
+    if matches!(share.options.executor, Executor::ConstantArrivalRate { .. }) {
+        share.sleep(share.common.regular_end, &stop).await;
     }
 }
 
 /// One arrival: started, handed over or dropped.
-fn arrival<P: Pool>(driver: &Rc<Driver<P>>, room: &Rc<Room>, planned: At) {
-    let dispatch = &driver.common.dispatch;
+fn arrival<P: Pool>(share: &Rc<Share<P>>, room: &Rc<Room>, planned: At) {
+    let dispatch = &share.common.dispatch;
     let count = dispatch.shards.len();
-    let near = (0..count).map(|n| (driver.shard + n) % count);
+    let near = (0..count).map(|n| (share.shard + n) % count);
     for shard in near {
         let desk = &dispatch.shards[shard];
         if desk.claim() {
-            return if shard == driver.shard { room.start(planned) } else { desk.hand(planned) };
+            return if shard == share.shard { room.start(planned) } else { desk.hand(planned) };
         }
     }
-    driver.dropped(1, Dropped::Busy);
+    share.dropped(1, Dropped::Busy);
     let left = dispatch.unplanned.load(SeqCst) > 0;
     if !left {
         if !dispatch.warned.swap(true, SeqCst) {
-            driver.watch.insufficient_vus(driver.common.scenario, driver.course().most_vus);
+            share.watch.insufficient_vus(share.common.scenario, share.course().most_vus);
         }
         return;
     }
     if !dispatch.creating.swap(true, SeqCst) {
         match dispatch.unplanned.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)) {
             Ok(_) => {
-                let task = create(Rc::clone(driver), Rc::clone(room));
+                let task = create(Rc::clone(share), Rc::clone(room));
                 room.tasks.borrow_mut().spawn_local(task);
             }
             Err(_) => dispatch.creating.store(false, SeqCst),
@@ -152,47 +152,47 @@ fn arrival<P: Pool>(driver: &Rc<Driver<P>>, room: &Rc<Room>, planned: At) {
 }
 
 /// One more user, while arrivals go on being dropped.
-async fn create<P: Pool>(driver: Rc<Driver<P>>, room: Rc<Room>) {
-    let dispatch = &driver.common.dispatch;
-    let vu = match driver.common.test.may_create() {
-        true => driver.create().await,
+async fn create<P: Pool>(share: Rc<Share<P>>, room: Rc<Room>) {
+    let dispatch = &share.common.dispatch;
+    let vu = match share.common.test.may_create() {
+        true => share.create().await,
         // All there may be exist; the one that is idle may be on another shard, whose arrivals will find it.
-        false => driver.pool.take().or_else(|| {
+        false => share.pool.take().or_else(|| {
             dispatch.unplanned.fetch_add(1, SeqCst);
             None
         }),
     };
     dispatch.creating.store(false, SeqCst);
     match vu {
-        Some(vu) if room.closed.get() => driver.pool.give_back(vu),
-        Some(vu) => seat(&driver, &room, vu),
+        Some(vu) if room.closed.get() => share.pool.give_back(vu),
+        Some(vu) => seat(&share, &room, vu),
         None => {}
     }
 }
 
 /// Lets a user sit and wait for arrivals until the room is closed.
-fn seat<P: Pool>(driver: &Rc<Driver<P>>, room: &Rc<Room>, vu: P::Vu) {
+fn seat<P: Pool>(share: &Rc<Share<P>>, room: &Rc<Room>, vu: P::Vu) {
     let seat = Rc::new(Seat::default());
-    let task = sit(Rc::clone(driver), Rc::clone(room), Rc::clone(&seat), vu);
+    let task = sit(Rc::clone(share), Rc::clone(room), Rc::clone(&seat), vu);
     room.seats.borrow_mut().push(seat);
     room.tasks.borrow_mut().spawn_local(task);
 }
 
-async fn sit<P: Pool>(driver: Rc<Driver<P>>, room: Rc<Room>, seat: Rc<Seat>, mut vu: P::Vu) {
-    let stop: Stop = driver.stop(driver.common.hard_end);
-    let mut alarm = pin!(driver.clock.sleep_until(stop.deadline()));
-    let desk = &driver.common.dispatch.shards[driver.shard];
-    driver.common.hold(1);
+async fn sit<P: Pool>(share: Rc<Share<P>>, room: Rc<Room>, seat: Rc<Seat>, mut vu: P::Vu) {
+    let stop: Stop = share.stop(share.common.hard_end);
+    let mut alarm = pin!(share.clock.sleep_until(stop.deadline()));
+    let desk = &share.common.dispatch.shards[share.shard];
+    share.common.hold(1);
     loop {
         room.idle.borrow_mut().push_back(Rc::clone(&seat));
         desk.idle.fetch_add(1, SeqCst);
         let Some(planned) = seat.next().await else { break };
-        driver.common.activate(1);
-        driver.iterate(&mut vu, planned, &stop, alarm.as_mut()).await;
-        driver.common.activate(-1);
+        share.common.activate(1);
+        share.iterate(&mut vu, planned, &stop, alarm.as_mut()).await;
+        share.common.activate(-1);
     }
-    driver.common.hold(-1);
-    driver.pool.give_back(vu);
+    share.common.hold(-1);
+    share.pool.give_back(vu);
 }
 
 impl Room {

@@ -1,6 +1,6 @@
 //! Users whose next iteration follows their last: constant and ramping users, iterations per user and shared ones.
 
-use super::{Driver, all_over};
+use super::{Share, all_over};
 use crate::executor::{Dropped, Pool, Turn};
 use crate::options::Executor;
 use std::pin::pin;
@@ -8,24 +8,24 @@ use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use tokio::task::JoinSet;
 
-pub(super) async fn drive<P: Pool>(driver: &Rc<Driver<P>>) {
+pub(super) async fn drive<P: Pool>(share: &Rc<Share<P>>) {
     let mut tasks = JoinSet::new();
-    for turn in driver.turns() {
-        let (driver, turn) = (Rc::clone(driver), turn.clone());
-        tasks.spawn_local(async move { driver.turn(&turn).await });
+    for turn in share.turns() {
+        let (share, turn) = (Rc::clone(share), turn.clone());
+        tasks.spawn_local(async move { share.turn(&turn).await });
     }
     all_over(&mut tasks).await;
 }
 
 /// Drops the shared iterations that are left when the last user is given back.
-pub(super) fn finish<P: Pool>(driver: &Driver<P>) {
-    if let Executor::SharedIterations { iterations, .. } = driver.options.executor {
-        let asked = driver.common.asked.load(Ordering::SeqCst);
-        driver.dropped(iterations.saturating_sub(asked), Dropped::Busy);
+pub(super) fn finish<P: Pool>(share: &Share<P>) {
+    if let Executor::SharedIterations { iterations, .. } = share.options.executor {
+        let asked = share.common.asked.load(Ordering::SeqCst);
+        share.dropped(iterations.saturating_sub(asked), Dropped::Busy);
     }
 }
 
-impl<P: Pool> Driver<P> {
+impl<P: Pool> Share<P> {
     /// One turn of one user: its spans, one after the other.
     async fn turn(&self, turn: &Turn) {
         let start = self.common.start;

@@ -14,7 +14,6 @@ use super::{Dropped, Iteration, Over, Pool, Reason, Vu, Watch};
 use crate::options::Scenario;
 use sonagi_measure::At;
 use sonagi_transport::clock::{Clock, Sleep};
-use std::cell::RefCell;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -42,51 +41,20 @@ pub struct Share<P: Pool> {
 
 /// Runs a share to its end. To be called on the shard's thread, within its `LocalSet`, on every shard of the plan.
 pub async fn run<P: Pool>(share: Share<P>) {
-    let driver = Rc::new(Driver {
-        exec: Rc::from(share.options.exec.as_str()),
-        options: share.options,
-        plan: share.plan,
-        common: share.common,
-        shard: share.shard,
-        pool: share.pool,
-        clock: share.clock,
-        watch: share.watch,
-        stops: RefCell::default(),
-    });
-    let ear = tokio::task::spawn_local({
-        let driver = Rc::clone(&driver);
-        async move {
-            driver.common.test.abort.wait().await;
-            driver.stops.borrow().iter().for_each(Stop::wake);
-        }
-    });
-    let started = driver.sleep(driver.common.start, &driver.stop(driver.common.hard_end)).await;
+    let share = Rc::new(share);
+    let started = share.sleep(share.common.start, &share.stop(share.common.hard_end)).await;
     if started {
-        match driver.course().arrivals {
-            Some(_) => arriving::drive(&driver).await,
-            None => looping::drive(&driver).await,
+        match share.course().arrivals {
+            Some(_) => arriving::drive(&share).await,
+            None => looping::drive(&share).await,
         }
     } else {
-        arriving::leave(&driver);
+        arriving::leave(&share);
     }
-    ear.abort();
-    driver.finish();
+    share.finish();
 }
 
-struct Driver<P: Pool> {
-    exec: Rc<str>,
-    options: Scenario,
-    plan: Arc<Plan>,
-    common: Arc<Common>,
-    shard: usize,
-    pool: Rc<P>,
-    clock: Rc<Clock>,
-    watch: Rc<dyn Watch>,
-    /// Everybody who must hear of an abort.
-    stops: RefCell<Vec<Stop>>,
-}
-
-impl<P: Pool> Driver<P> {
+impl<P: Pool> Share<P> {
     fn course(&self) -> &super::Course {
         &self.plan.scenarios[self.common.scenario]
     }
@@ -97,11 +65,8 @@ impl<P: Pool> Driver<P> {
         self.course().turns.iter().filter(move |(_, place)| here(*place)).map(|(turn, _)| turn)
     }
 
-    /// A stop that hears of an abort.
     fn stop(&self, deadline: At) -> Stop {
-        let stop = Stop::new(deadline, &self.clock, &self.common.test.abort);
-        self.stops.borrow_mut().push(stop.clone());
-        stop
+        Stop::new(deadline, &self.clock, &self.common.test.abort)
     }
 
     fn aborted(&self) -> bool {
@@ -146,58 +111,36 @@ impl<P: Pool> Driver<P> {
     }
 
     /// One iteration, stopped at its hard end by `alarm`.
-    async fn iterate(&self, vu: &mut P::Vu, planned: At, stop: &Stop, mut alarm: Pin<&mut Sleep>) {
-        let number = self.common.number();
-        let iteration = Iteration {
-            scenario: self.common.scenario,
-            exec: Rc::clone(&self.exec),
-            number_in_instance: number,
-            number_in_test: number,
-            planned,
-            stop: stop.clone(),
-        };
-        let mut waited = false;
-        let over = {
-            let mut iterating = std::pin::pin!(vu.iterate(iteration));
-            std::future::poll_fn(|cx| {
-                if let Poll::Ready(over) = iterating.as_mut().poll(cx) {
-                    return Poll::Ready(over);
-                }
-                waited = true;
-                if stop.pulled() || alarm.as_mut().poll(cx).is_pending() {
-                    return Poll::Pending;
-                }
-                stop.pull();
-                iterating.as_mut().poll(cx)
-            })
-            .await
-        };
+    async fn iterate(&self, vu: &mut P::Vu, planned: At, stop: &Stop, alarm: Pin<&mut Sleep>) {
+        let (scenario, number) = (self.common.scenario, self.common.number());
+        let iterating = vu.iterate(Iteration { scenario, number, planned, stop: stop.clone() });
+        let (over, has_waited) = stop.bound(alarm, iterating).await;
         match over {
             Over::Complete => self.common.count_complete(),
             Over::Interrupted => self.common.count_interrupted(),
             Over::Abort(why) => {
                 self.common.count_interrupted();
                 self.common.test.abort.ask(Reason::Script(why));
+                self.clock.wake_all();
             }
         }
         // A script that never waits must not keep the shard's others from running.
-        if !waited {
+        if !has_waited {
             tokio::task::yield_now().await;
         }
     }
 
     /// The last shard to come here sees the whole scenario.
     fn finish(&self) {
-        self.stops.borrow_mut().clear();
-        let last = self.common.shares.fetch_sub(1, std::sync::atomic::Ordering::SeqCst) == 1;
-        if last && !self.aborted() {
+        let is_last = self.common.end_share(self.clock.now());
+        if is_last && !self.aborted() {
             looping::finish(self);
         }
     }
 }
 
 /// Until all of a shard's tasks are over; a panic in one is passed on.
-async fn all_over(tasks: &mut JoinSet<()>) {
+pub(crate) async fn all_over(tasks: &mut JoinSet<()>) {
     while let Some(over) = tasks.join_next().await {
         if let Err(error) = over
             && error.is_panic()

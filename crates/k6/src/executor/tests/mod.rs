@@ -97,11 +97,10 @@ struct Sleeper {
 
 impl Vu for Sleeper {
     async fn iterate(&mut self, iteration: Iteration) -> Over {
-        assert_eq!(&*iteration.exec, "default");
         let place = Rc::clone(&self.place);
         let from = place.now();
         let name = place.names[iteration.scenario].clone();
-        let (ms, over) = (place.lasts)(&name, iteration.number_in_test);
+        let (ms, over) = (place.lasts)(&name, iteration.number);
         let over = if ms == 0 {
             over
         } else if ms < 0 {
@@ -115,7 +114,7 @@ impl Vu for Sleeper {
             }
         };
         let whole = over == Over::Complete;
-        let (until, number) = (place.now(), iteration.number_in_test);
+        let (until, number) = (place.now(), iteration.number);
         place.report.borrow_mut().done.push(Done { scenario: name, vu: self.id, from, until, number, whole });
         over
     }
@@ -134,7 +133,7 @@ impl Pool for Sleepers {
         self.idle.borrow_mut().pop_front()
     }
 
-    async fn create(&self) -> Result<Sleeper, Failed> {
+    async fn create(self: &Rc<Self>) -> Result<Sleeper, Failed> {
         let Some(ms) = self.place.creating else { return Err(Failed("no memory".into())) };
         self.place.clock.sleep_until(self.place.clock.now().plus(ms * MS)).await;
         let id = self.place.report.borrow().initialised;
@@ -214,6 +213,7 @@ impl Trial {
             tokio::task::spawn_local(async move {
                 clock.sleep_until(At(ms * MS)).await;
                 test.abort.ask(Reason::Script("the user wants it".to_owned()));
+                clock.wake_all();
             });
         }
         while let Some(over) = shares.join_next().await {
@@ -225,7 +225,7 @@ impl Trial {
             assert_eq!(pool.idle.borrow().len(), expected, "every user is given back");
         }
         for common in &commons {
-            assert!(common.is_over());
+            assert!(common.ended().is_some());
             assert_eq!((common.active_vus(), common.held_vus()), (0, 0));
         }
         let mut report = place.report.take();

@@ -12,7 +12,7 @@ struct Quick(Arc<Mutex<Vec<u64>>>);
 impl Vu for Quick {
     async fn iterate(&mut self, iteration: Iteration) -> Over {
         tokio::task::yield_now().await;
-        self.0.lock().unwrap().push(iteration.number_in_test);
+        self.0.lock().unwrap().push(iteration.number);
         Over::Complete
     }
 }
@@ -26,7 +26,7 @@ impl Pool for Quicks {
         self.0.borrow_mut().pop()
     }
 
-    async fn create(&self) -> Result<Quick, Failed> {
+    async fn create(self: &Rc<Self>) -> Result<Quick, Failed> {
         Err(Failed("all are planned".into()))
     }
 
@@ -69,7 +69,7 @@ fn on_threads(shards: usize, scenario: Scenario) -> (Vec<u64>, u64) {
             });
         }
     });
-    assert!(common.is_over());
+    assert!(common.ended().is_some());
     let mut numbers = std::mem::take(&mut *numbers.lock().unwrap());
     numbers.sort_unstable();
     (numbers, dropped.load(Ordering::SeqCst))

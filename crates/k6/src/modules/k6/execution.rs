@@ -9,8 +9,10 @@ use rquickjs::{Coerced, Ctx, Function, Object, Persistent, Value};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use crate::execution_context::{CurrentIteration, TestCounts};
+use crate::executor::Common;
 use crate::interpreter::go_error;
 use crate::metrics::Metadata;
 use crate::modules::binding::{Builtin, freeze, own, tag};
@@ -39,15 +41,15 @@ const SCENARIO: &[(&str, MakeMember)] = &[
     ("executor", |ctx, vu| of_scenario(ctx, vu, |it, ctx| text(ctx, it.scenario.executor))),
     ("startTime", |ctx, vu| of_scenario(ctx, vu, |it, ctx| Ok(number(ctx, it.scenario.start_ms.floor())))),
     ("progress", |ctx, vu| of_scenario(ctx, vu, |it, ctx| Ok(number(ctx, (it.scenario.progress)())))),
-    ("iterationInInstance", |ctx, vu| of_scenario(ctx, vu, |it, ctx| Ok(number(ctx, it.in_instance as f64)))),
-    ("iterationInTest", |ctx, vu| of_scenario(ctx, vu, |it, ctx| Ok(number(ctx, it.in_test as f64)))),
+    ("iterationInInstance", |ctx, vu| of_scenario(ctx, vu, |it, ctx| Ok(number(ctx, it.number as f64)))),
+    ("iterationInTest", |ctx, vu| of_scenario(ctx, vu, |it, ctx| Ok(number(ctx, it.number as f64)))),
 ];
 
 const INSTANCE: &[(&str, MakeMember)] = &[
     ("currentTestRunDuration", |ctx, vu| of_instance(ctx, vu, |it| it.duration_ms())),
-    ("iterationsCompleted", |ctx, vu| of_instance(ctx, vu, |it| it.iterations_completed() as f64)),
-    ("iterationsInterrupted", |ctx, vu| of_instance(ctx, vu, |it| it.iterations_interrupted() as f64)),
-    ("vusActive", |ctx, vu| of_instance(ctx, vu, |it| it.vus_active() as f64)),
+    ("iterationsCompleted", |ctx, vu| of_instance(ctx, vu, |it| it.sum(Common::complete) as f64)),
+    ("iterationsInterrupted", |ctx, vu| of_instance(ctx, vu, |it| it.sum(Common::interrupted) as f64)),
+    ("vusActive", |ctx, vu| of_instance(ctx, vu, |it| it.sum(Common::active_vus) as f64)),
     ("vusInitialized", |ctx, vu| of_instance(ctx, vu, |it| it.vus_initialized() as f64)),
 ];
 
@@ -123,10 +125,10 @@ fn of_scenario<'js>(
 fn of_instance<'js>(
     ctx: &Ctx<'js>,
     vu: &Rc<Vu>,
-    member: impl FnOnce(&dyn TestCounts) -> f64,
+    member: impl FnOnce(&TestCounts) -> f64,
 ) -> rquickjs::Result<Value<'js>> {
     match vu.shard.instance.get().filter(|_| matches!(vu.phase.get(), Phase::Setup | Phase::Iteration)) {
-        Some(instance) => Ok(number(ctx, member(&**instance))),
+        Some(instance) => Ok(number(ctx, member(instance))),
         None => Err(go_error(ctx, "getting instance information in the init context is not supported")),
     }
 }
@@ -240,7 +242,7 @@ fn fail(ctx: Ctx<'_>, reason: Opt<Option<Coerced<String>>>) -> rquickjs::Result<
     }
     let shard = &vu.shard;
     shard.say(Level::Error, with_reason("test marked as failed", reason.0.flatten()), Vec::new());
-    shard.has_failed.set(true);
+    shard.common.tally.has_failed.store(true, Ordering::Relaxed);
     Ok(())
 }
 

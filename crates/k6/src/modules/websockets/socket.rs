@@ -267,17 +267,19 @@ impl Socket {
         let Some(message) = message.map(|message| message.restore(ctx)).transpose()? else { return Ok(true) };
         let (at, tags) = (vu.now(), self.tags.borrow().clone());
         let received = || vu.shard.observe_at(builtin::WS_MSGS_RECEIVED, 1.0, &tags, at);
+        // Messages of one drive came at one time: the script's clock is read once for all of them.
+        let now_ms = unix_ms();
         while let Some(item) = buffer.read() {
             match item {
                 Item::Text(_) | Item::Binary(_) if self.is_closing.get() => continue,
                 Item::Text(text) => {
                     received();
-                    message.call::<_, ()>((text, unix_ms()))?;
+                    message.call::<_, ()>((text, now_ms))?;
                 }
                 Item::Binary(bytes) => {
                     received();
                     let buffer = ArrayBuffer::new_copy(ctx.clone(), bytes)?;
-                    message.call::<_, ()>((buffer, unix_ms(), bytes.len()))?;
+                    message.call::<_, ()>((buffer, now_ms, bytes.len()))?;
                 }
                 Item::Ping => self.tell(ctx, "told", ("ping",))?,
                 Item::Pong(payload) => {

@@ -70,7 +70,7 @@ pub(super) struct Session {
     is_left: Cell<bool>,
 }
 
-/// The handlers of messages while a buffer is read.
+/// The handlers of messages as they were when this revision of all handlers was the latest.
 struct Readers<'js> {
     revision: u32,
     text: Vec<Function<'js>>,
@@ -162,15 +162,16 @@ impl Session {
     pub(super) fn run(self: &Rc<Self>, ctx: &Ctx<'_>, vu: &Rc<Vu>) -> rquickjs::Result<()> {
         self.connection.opened(vu);
         self.handlers.tell(ctx, On::Open, ())?;
+        let mut readers = self.readers(ctx)?;
         while !self.is_shut.get() {
             vu.wait(ctx, |cx| self.poll(vu, cx))?;
-            let close = self.read(ctx, vu)?;
+            let close = self.read(ctx, vu, &mut readers)?;
             if self.is_shut.get() {
                 break;
             }
             if let Some(ended) = self.ended.take() {
                 self.over(ctx, vu, &Ending::of(close, &ended))?;
-            } else if let Some(function) = self.timers.due(vu.now()) {
+            } else if let Some(function) = self.timers.due(vu) {
                 function.restore(ctx)?.call::<_, Value<'_>>(())?;
             }
         }
@@ -211,15 +212,19 @@ impl Session {
     }
 
     /// Hands the buffer over; the peer's close frame, if there was one.
-    fn read<'js>(&self, ctx: &Ctx<'js>, vu: &Rc<Vu>) -> rquickjs::Result<Option<(Option<u16>, String)>> {
+    fn read<'js>(
+        &self,
+        ctx: &Ctx<'js>,
+        vu: &Rc<Vu>,
+        readers: &mut Readers<'js>,
+    ) -> rquickjs::Result<Option<(Option<u16>, String)>> {
         let Some(mut buffer) = self.buffer.take() else { return Ok(None) };
         let at = vu.now();
-        let mut readers = self.readers(ctx)?;
         let mut close = None;
         let mut outcome = Ok(());
         while outcome.is_ok() && !self.is_shut.get() {
             if readers.revision != self.handlers.revision() {
-                readers = self.readers(ctx)?;
+                *readers = self.readers(ctx)?;
             }
             let Some(item) = buffer.read() else { break };
             outcome = match item {

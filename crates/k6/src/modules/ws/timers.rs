@@ -60,9 +60,6 @@ impl SocketTimers {
     pub(super) fn poll(&self, vu: &Rc<Vu>, cx: &mut Context<'_>) -> Poll<()> {
         let inner = &mut *self.0.borrow_mut();
         let Some(first) = inner.all.iter().map(|timer| timer.at).min() else { return Poll::Pending };
-        if first <= vu.now() {
-            return Poll::Ready(());
-        }
         if inner.sleep.as_ref().is_none_or(|(until, _)| *until != first) {
             inner.sleep = Some((first, Box::pin(vu.clock().sleep_until(first))));
         }
@@ -74,10 +71,10 @@ impl SocketTimers {
 
     /// The function of the first one that is due. An interval's next turn is a whole number of intervals behind this
     /// one's: the last that has come already, if the script was too slow for those in between.
-    pub(super) fn due(&self, now: At) -> Option<Persistent<Function<'static>>> {
+    pub(super) fn due(&self, vu: &Vu) -> Option<Persistent<Function<'static>>> {
         let inner = &mut *self.0.borrow_mut();
         let (place, timer) = inner.all.iter_mut().enumerate().min_by_key(|(_, timer)| timer.at)?;
-        let late = now.since(timer.at);
+        let late = vu.now().since(timer.at);
         if late < 0 {
             return None;
         }

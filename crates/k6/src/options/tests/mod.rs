@@ -188,6 +188,11 @@ fn values_that_k6_refuses_are_refused_with_their_place() {
     );
     check(json!({"throw": "true"}), "options.throw: must be true or false, is \"true\"");
     check(json!({"httpDebug": true}), "options.httpDebug: must be a text, is true");
+}
+
+#[test]
+fn thresholds_that_k6_refuses_are_refused_with_their_place() {
+    let check = |options: Value, expected: &str| assert_eq!(said(options.clone()), expected, "{options}");
     check(
         json!({"thresholds": []}),
         "options.thresholds: must be an object: for each metric a list of thresholds, is []",

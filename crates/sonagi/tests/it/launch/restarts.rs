@@ -79,6 +79,16 @@ impl RunningService {
         wait_until("the restore", || self.place.path().join("restoring").exists());
     }
 
+    /// Lets a held restore go after a minute, so that whoever waits for it wrongly fails and does not hang.
+    fn lets_go_at_last(&self) {
+        let go = self.place.path().join("go");
+        std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_secs(60));
+            // A test that is over by then has taken its folder with it.
+            let _ = fs::write(go, "");
+        });
+    }
+
     fn said(&self) -> String {
         fs::read_to_string(self.place.path().join("said")).unwrap_or_default()
     }
@@ -405,6 +415,7 @@ fn between_the_runs_of_a_matrix_nobody_else_has_the_service() {
     service.write_script(1, &[&format!("restore: \"{HELD_RESTORE}\"")]);
     let first = Running::start(service.place.command(&["run", "pool.yml"]));
     service.waits_in_its_restore();
+    service.lets_go_at_last();
     let answer = service.place.sonagi(&["run", "pool.yml", "--matrix", "pool=10"]);
     assert_eq!(answer.code, Some(4), "{answer:?}");
     assert!(answer.err.contains("one run at a time may have it"), "{answer:?}");

@@ -1,0 +1,4 @@
+export class LoginDto {
+  email: string;
+  password: string;
+}

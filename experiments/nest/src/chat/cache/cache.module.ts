@@ -1,0 +1,5 @@
+import { Module } from '@nestjs/common';
+import { CacheService } from './cache.service';
+
+@Module({ providers: [CacheService], exports: [CacheService] })
+export class CacheModule {}

@@ -1,0 +1,13 @@
+import { Body, Controller, Post } from '@nestjs/common';
+import { LoginDto } from '../../auth/login.dto';
+import { AuthService } from './auth.service';
+
+@Controller('api/auth')
+export class AuthController {
+  constructor(private readonly auth: AuthService) {}
+
+  @Post('login')
+  login(@Body() { email, password }: LoginDto): Promise<{ token: string }> {
+    return this.auth.login(email, password);
+  }
+}
