@@ -86,14 +86,15 @@ impl Memberships {
     }
 
     /// Nothing sent from now on is owed of the rooms that `ends` says, unless the user comes back to one that
-    /// `interrupts` says, and resumes.
+    /// `interrupts` says, and resumes. Whether there were any.
     pub fn leave(
         &mut self,
         at: At,
         batch: &mut Batch,
         ends: impl Fn(&Membership) -> bool,
         interrupts: impl Fn(&Room) -> bool,
-    ) {
+    ) -> bool {
+        let were = self.leaving.len();
         for Membership { room, .. } in self.joined.extract_if(.., |membership| ends(membership)) {
             let interrupted = interrupts(&room);
             batch.left.push(Left { member: self.member, room: room.id, at, interrupted });
@@ -102,6 +103,7 @@ impl Memberships {
             }
             self.leaving.push(room);
         }
+        self.leaving.len() > were
     }
 
     /// Nothing more can come of the rooms it has left that `are_gone` says.

@@ -68,6 +68,10 @@ const REASONS: Entry[] = [
     '{rest}; only a threshold makes that a failure of the test',
     within('rest', inner => `${inner}. 임계값이 있어야 테스트 실패로 칩니다`),
   ],
+  [
+    '{n} [sample is|samples are] missing in outputs (--out): they came faster than they could be written',
+    '출력(--out)에 표본 {n}개가 빠져 있습니다. 쓸 수 있는 것보다 빨리 들어왔습니다',
+  ],
   ['{n} of {all} [threshold|thresholds] passed', '임계값 {all}개 중 {n}개 만족'],
   ['{n} of {all} expectations [was|were] not met ({kinds})', '기대 조건 {all}건 중 {n}건이 어긋났습니다({kinds})'],
   [

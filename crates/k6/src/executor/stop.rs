@@ -70,11 +70,6 @@ impl Abort {
     pub fn why(&self) -> Option<&Reason> {
         self.asked().then(|| self.why.get_or_init(|| Reason::Unread))
     }
-
-    /// Until it is asked for. May be dropped and called again.
-    pub async fn wait(&self) {
-        self.control.stopped().await;
-    }
 }
 
 /// Says when an iteration must be given up: at its hard end, or when the test is aborted.
@@ -120,7 +115,8 @@ impl Stop {
         self.pulled() || self.inner.clock.now() >= self.inner.deadline
     }
 
-    /// Ready when it is time to give up; until then wakes the task that asked last. Does not read the clock.
+    /// Ready when it is time to give up. The task that asked last is woken when it is pulled; an abort wakes only those
+    /// that sleep on the clock as well. Does not read the clock.
     pub fn poll_set(&self, cx: &mut Context<'_>) -> Poll<()> {
         if self.pulled() {
             return Poll::Ready(());
@@ -152,8 +148,9 @@ impl Stop {
                 return Poll::Ready(done);
             }
             has_waited = true;
-            // It is asleep in any case: an abort wakes all who are.
-            if alarm.as_mut().poll(cx).is_pending() || self.pulled() {
+            // Asleep, it is woken by an abort as all who are. One that rings sleeps no more, so the work is told at once:
+            // an abort of just now finds nobody to wake.
+            if alarm.as_mut().poll(cx).is_pending() || self.inner.pulled.get() {
                 return Poll::Pending;
             }
             self.pull();

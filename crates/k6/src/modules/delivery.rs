@@ -72,9 +72,12 @@ pub(super) fn leave(vu: &Vu, name: &str, drains: bool) {
     let room = vu.shard.common.delivery.rooms.named(name);
     let at = vu.now();
     with_member(vu, |MemberState { rooms, .. }, batch| {
-        rooms.leave(at, batch, |joined| joined.room.id == room.id, |_| false);
+        let has_left = rooms.leave(at, batch, |joined| joined.room.id == room.id, |_| false);
         if !drains {
-            rooms.go(at, batch, |left| left.id == room.id);
+            // Who drains already is not hurried by leaving again.
+            if has_left {
+                rooms.go(at, batch, |left| left.id == room.id);
+            }
             rooms.give_up(at, batch, |interrupted| interrupted.id == room.id);
         }
     });

@@ -34,13 +34,15 @@ impl Collector<'_, '_> {
             self.say(Level::Error, "test run was marked as failed".to_owned());
             self.end_with(Exit::Failed, None);
         }
-        let record = RunSummary { samples_left_out: self.end_outputs(), ..record };
-        let summary = Box::new(self.summarised(&record, elapsed, metrics));
+        // Before the outputs are waited for: who gives up one that hangs still has a record of the test's end.
         (self.on)(RunEvent::Noted {
             at: self.timetable.ended.unwrap_or_default(),
             kind: recorded::ENDED,
             detail: &recorded::ended(self.test.drawn()),
         });
+        self.end_outputs();
+        let record = RunSummary { samples_left_out: self.samples_left_out, ..record };
+        let summary = Box::new(self.summarised(&record, elapsed, metrics));
         if let Some(text) = summary.nothing_but_errors(&record.http_codes) {
             self.say(Level::Warn, text);
         }
@@ -81,13 +83,11 @@ impl Collector<'_, '_> {
         Summary::of(metrics, facts)
     }
 
-    /// Waits until outputs have written what waits for them, and says what they have not: how many samples found no
-    /// room.
-    pub(super) fn end_outputs(&mut self) -> u64 {
-        let mut all_left_out = 0;
+    /// Waits until outputs have written what waits for them, and says what they have not.
+    pub(super) fn end_outputs(&mut self) {
         for output in std::mem::take(&mut self.outputs) {
             let left_out = output.left_out();
-            all_left_out += left_out;
+            self.samples_left_out += left_out;
             if let Err(why) = output.finish() {
                 self.say(Level::Error, format!("an output could not be finished: {why}"));
             }
@@ -98,7 +98,6 @@ impl Collector<'_, '_> {
                 self.say(Level::Error, text);
             }
         }
-        all_left_out
     }
 
     /// The files that `handleSummary` returns; None: it returns nothing, and the summary is shown as it is without it.

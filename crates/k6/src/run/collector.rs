@@ -35,6 +35,8 @@ pub(super) struct Collector<'a, 'o> {
     pub(super) abort: &'a Arc<Abort>,
     pub(super) on: &'a mut (dyn FnMut(RunEvent<'_>) + 'o),
     pub(super) outputs: Vec<SinkThread<Samples>>,
+    /// Samples that found no room in outputs that have ended.
+    pub(super) samples_left_out: u64,
     /// For what the collector itself observes.
     pub(super) sampler: Sampler,
     pub(super) timetable: Timetable,
@@ -74,6 +76,7 @@ pub(super) fn run(test: Test, abort: &Arc<Abort>, on: &mut dyn FnMut(RunEvent<'_
         abort,
         on,
         outputs,
+        samples_left_out: 0,
         sampler,
         exit: Exit::Passed,
         why: None,
@@ -348,12 +351,16 @@ impl Collector<'_, '_> {
 
     fn write(&mut self, samples: Vec<Sample>) {
         let samples: Samples = Arc::new(samples);
-        let mut lost = Vec::new();
+        let (mut lost, mut left_out) = (Vec::new(), 0);
         self.outputs.retain_mut(|output| {
             output.give(Arc::clone(&samples), samples.len() as u64);
             lost.extend(output.take_failure());
+            if output.has_failed() {
+                left_out += output.left_out();
+            }
             !output.has_failed()
         });
+        self.samples_left_out += left_out;
         for why in lost {
             // What comes after a hole would pass for the whole.
             self.say(Level::Error, format!("an output cannot be written any more and ends here: {why}"));

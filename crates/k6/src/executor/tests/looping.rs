@@ -154,7 +154,7 @@ async fn whoever_asks_for_the_end_first_says_why() {
     let abort = Arc::new(Abort::default());
     let waiting = tokio::spawn({
         let abort = Arc::clone(&abort);
-        async move { abort.wait().await }
+        async move { abort.control().stopped().await }
     });
     tokio::task::yield_now().await;
     std::thread::scope(|scope| {
