@@ -65,7 +65,7 @@ pub(crate) struct User {
     jar: Jar,
     connection: Option<Box<dyn Link>>,
     /// Rings when the peer has been silent for too long.
-    watch: Option<Sleep>,
+    watch: Option<Box<Sleep>>,
     inbox: Inbox,
     memberships: Option<Box<Memberships>>,
     /// When the next operation is planned.
@@ -80,7 +80,7 @@ pub(crate) struct User {
     /// The operation under way: what cuts the connection off cuts it off.
     under_way: Option<Begun>,
     /// Stamped messages nothing answers, sent within the last settle window, for a cut of our own.
-    unanswered: Unanswered,
+    unanswered: Option<Box<Unanswered>>,
     is_leaving: bool,
     /// Counted among the connected.
     is_held: bool,
@@ -221,7 +221,7 @@ impl User {
             lost: None,
             reconnect_plan: None,
             under_way: None,
-            unanswered: Unanswered::default(),
+            unanswered: None,
             is_leaving: false,
             is_held: false,
             scenario: 0,
@@ -244,23 +244,25 @@ impl User {
     }
 
     /// Its flow, to the end or as far as it gets; false when it failed.
-    async fn walk_scenario(&mut self) -> bool {
+    fn walk_scenario(&mut self) -> impl Future<Output = bool> {
         let shard = Rc::clone(&self.shard);
         shard.recorder.borrow_mut().user_created(self.scenario);
         let started = self.now();
-        let result = self.walk(&shard.plan().scenarios[usize::from(self.scenario)].flow).await;
-        self.stop_counting();
-        let (scenario, session_ns) = (self.scenario, self.now().since(started));
-        let mut recorder = self.shard.recorder.borrow_mut();
-        match result {
-            Ok(()) => recorder.user_ended(scenario, true, session_ns),
-            Err(Halt::Failed | Halt::Lost) => recorder.user_ended(scenario, false, session_ns),
-            Err(Halt::Stopped) => {
-                recorder.add(Counter::UsersStopped, 1);
-                recorder.add(Counter::OperationsCut, u64::from(self.under_way.is_some()));
+        async move {
+            let result = self.walk(&shard.plan().scenarios[usize::from(self.scenario)].flow).await;
+            self.stop_counting();
+            let (scenario, session_ns) = (self.scenario, self.now().since(started));
+            let mut recorder = self.shard.recorder.borrow_mut();
+            match result {
+                Ok(()) => recorder.user_ended(scenario, true, session_ns),
+                Err(Halt::Failed | Halt::Lost) => recorder.user_ended(scenario, false, session_ns),
+                Err(Halt::Stopped) => {
+                    recorder.add(Counter::UsersStopped, 1);
+                    recorder.add(Counter::OperationsCut, u64::from(self.under_way.is_some()));
+                }
             }
+            !matches!(result, Err(Halt::Failed | Halt::Lost))
         }
-        !matches!(result, Err(Halt::Failed | Halt::Lost))
     }
 
     /// The values of its variables at the end.
@@ -455,14 +457,16 @@ impl User {
     fn note_unanswered(&mut self, stamp: Option<Stamp>) {
         let (Some(stamp), Some(rules)) = (stamp, self.shard.plan().delivery) else { return };
         let now = self.now();
-        self.unanswered.note(stamp, now, rules.settle_ns);
+        self.unanswered.get_or_insert_default().note(stamp, now, rules.settle_ns);
     }
 
     /// We cut our own connection, or did so since: of what left shortly before, nobody can say how much the target has
     /// read.
     fn doubt_unanswered(&mut self, cut: At) {
         let settle = self.shard.plan().delivery.map_or(0, |rules| rules.settle_ns);
-        self.unanswered.doubt(cut, settle, self.shard.recorder.borrow_mut().ledger());
+        if let Some(mut unanswered) = self.unanswered.take() {
+            unanswered.doubt(cut, settle, self.shard.recorder.borrow_mut().ledger());
+        }
     }
 
     /// Writes a stamped message's acknowledgement, or its absence, into the ledger's batch.
@@ -484,7 +488,7 @@ mod tests {
         fn returned<A, B, C, F>(_: impl Fn(A, B, C) -> F) -> usize {
             size_of::<F>()
         }
-        assert!(size_of::<User>() <= 392, "a user takes {} bytes", size_of::<User>());
-        assert!(returned(live) <= 776, "its task takes {} bytes", returned(live));
+        assert!(size_of::<User>() <= 328, "a user takes {} bytes", size_of::<User>());
+        assert!(returned(live) <= 648, "its task takes {} bytes", returned(live));
     }
 }

@@ -127,13 +127,13 @@ impl User {
         };
         // Keep an earlier timer; replace a later one.
         let watch = self.watch.take().filter(|watch| watch.until() <= expires);
-        let mut watch = watch.unwrap_or_else(|| self.shard.clock.sleep_until(expires));
-        while Pin::new(&mut watch).poll(cx).is_ready() {
+        let mut watch = watch.unwrap_or_else(|| Box::new(self.shard.clock.sleep_until(expires)));
+        while Pin::new(&mut *watch).poll(cx).is_ready() {
             if watch.until() >= expires {
                 cx.waker().wake_by_ref();
                 break;
             }
-            watch = self.shard.clock.sleep_until(expires);
+            *watch = self.shard.clock.sleep_until(expires);
         }
         self.watch = Some(watch);
     }

@@ -53,73 +53,78 @@ struct Turns<'p> {
 
 impl User {
     /// Walks a flow to its end, or until something halts it.
-    pub(crate) async fn walk(&mut self, flow: &[Step]) -> Result<(), Halt> {
+    ///
+    /// Blocks instead of `async fn`s, here and below on the way to where most users wait: those would keep what they
+    /// are given twice.
+    pub(crate) fn walk(&mut self, flow: &[Step]) -> impl Future<Output = Result<(), Halt>> {
         if has_expect(flow) {
             self.inbox.keep_all();
         }
         // Room for one loop: grown by doubling, the stacks of ten thousand idle users would be half empty.
         let mut frames = Vec::with_capacity(2);
         frames.push(Frame::once(flow));
-        while let Some(frame) = frames.last_mut() {
-            if let Some(step) = frame.steps.get(frame.next as usize) {
-                frame.next += 1;
-                match step {
-                    Step::Loop(of) => {
-                        frames.extend(self.enter(of)?);
-                        if let Some(turns) = frames.last_mut().and_then(Frame::unbegun) {
-                            match self.begin_turn(turns) {
-                                Some(due) => self.pause_until(due).await?,
-                                None => self.check_stop().await?,
+        async move {
+            while let Some(frame) = frames.last_mut() {
+                if let Some(step) = frame.steps.get(frame.next as usize) {
+                    frame.next += 1;
+                    match step {
+                        Step::Loop(of) => {
+                            frames.extend(self.enter(of)?);
+                            if let Some(turns) = frames.last_mut().and_then(Frame::unbegun) {
+                                match self.begin_turn(turns) {
+                                    Some(due) => self.pause_until(due).await?,
+                                    None => self.check_stop().await?,
+                                }
+                            }
+                        }
+                        Step::When { condition, probability, steps } => {
+                            let holds = match condition {
+                                Some(condition) => self.holds(condition, Kind::If).await?,
+                                None => true,
+                            };
+                            if holds && self.values.rng.f64() < *probability {
+                                frames.push(Frame::once(steps));
+                            }
+                        }
+                        Step::Open(step) => {
+                            self.note_opening(step);
+                            frames.push(Frame::entry(std::slice::from_ref(step.as_ref())));
+                        }
+                        Step::Subscribe(subscribe) => {
+                            // An attempt under way takes it along, but not twice.
+                            self.regain_at_any_time().await?;
+                            self.note_subscription(subscribe);
+                            frames.push(Frame::entry(&subscribe.steps));
+                        }
+                        _ if self.is_called_off() => return Err(Halt::Failed),
+                        step => {
+                            self.note_outage();
+                            let taken = self.take(step).await;
+                            self.tell_unset(step);
+                            match taken {
+                                Err(Halt::Lost) => self.abandon(&mut frames),
+                                taken => taken?,
                             }
                         }
                     }
-                    Step::When { condition, probability, steps } => {
-                        let holds = match condition {
-                            Some(condition) => self.holds(condition, Kind::If).await?,
-                            None => true,
-                        };
-                        if holds && self.values.rng.f64() < *probability {
-                            frames.push(Frame::once(steps));
-                        }
-                    }
-                    Step::Open(step) => {
-                        self.note_opening(step);
-                        frames.push(Frame::entry(std::slice::from_ref(step.as_ref())));
-                    }
-                    Step::Subscribe(subscribe) => {
-                        // An attempt under way takes it along, but not twice.
-                        self.regain_at_any_time().await?;
-                        self.note_subscription(subscribe);
-                        frames.push(Frame::entry(&subscribe.steps));
-                    }
-                    _ if self.is_called_off() => return Err(Halt::Failed),
-                    step => {
-                        self.note_outage();
-                        let taken = self.take(step).await;
-                        self.tell_unset(step);
-                        match taken {
-                            Err(Halt::Lost) => self.abandon(&mut frames),
-                            taken => taken?,
-                        }
-                    }
+                    continue;
                 }
-                continue;
+                let is_loop = frame.turns.is_some();
+                if let Some(turns) = frame.turns.as_deref_mut()
+                    && self.turn(turns).await?
+                {
+                    frame.next = 0;
+                    continue;
+                }
+                if is_loop {
+                    self.values.loops.pop();
+                }
+                if frames.pop().is_some_and(|frame| frame.is_entry) {
+                    self.close_entry();
+                }
             }
-            let is_loop = frame.turns.is_some();
-            if let Some(turns) = frame.turns.as_deref_mut()
-                && self.turn(turns).await?
-            {
-                frame.next = 0;
-                continue;
-            }
-            if is_loop {
-                self.values.loops.pop();
-            }
-            if frames.pop().is_some_and(|frame| frame.is_entry) {
-                self.close_entry();
-            }
+            Ok(())
         }
-        Ok(())
     }
 
     /// A step has failed with its connection: the flow goes on after it, and after all of the entry it belongs to,
@@ -134,7 +139,10 @@ impl User {
 
     pub(super) async fn take(&mut self, step: &Step) -> Result<(), Halt> {
         match step {
-            Step::Think(think) => self.think(think).await,
+            Step::Think(think) => {
+                let over = self.thought_until(think)?;
+                self.pause_until(over).await
+            }
             Step::Log(text) => {
                 let text = self.values.text(text);
                 let text = self.filled(text)?;
@@ -193,7 +201,8 @@ impl User {
         }
     }
 
-    async fn think(&mut self, think: &Think) -> Result<(), Halt> {
+    /// When a think time that begins now is over.
+    fn thought_until(&mut self, think: &Think) -> Result<At, Halt> {
         let seconds = self.values.value(&think.seconds).and_then(|value| {
             let seconds = value.as_f64().or_else(|| seconds_of(value.as_str()?.trim()));
             seconds.ok_or_else(|| Unfilled(format!("a time is wanted, got {value}")))
@@ -205,27 +214,29 @@ impl User {
             Jitter::Share(share) => share * seconds,
         };
         let seconds = (seconds + spread * (2.0 * self.values.rng.f64() - 1.0)).max(0.0);
-        self.pause_until(self.due.plus((seconds * 1e9) as i64)).await
+        Ok(self.due.plus((seconds * 1e9) as i64))
     }
 
     /// Waits for `due`, from which the next operation counts; how late we woke is ours to answer for.
-    async fn pause_until(&mut self, due: At) -> Result<(), Halt> {
+    fn pause_until(&mut self, due: At) -> impl Future<Output = Result<(), Halt>> {
         self.due = due;
-        if due <= self.now() {
-            return self.check_stop().await;
-        }
-        loop {
-            let until = self.next_attempt().map_or(due, |next| next.min(due));
-            self.idle_until(until).await?;
-            let now = self.now();
-            if now >= due {
-                self.shard.recorder.borrow_mut().send_lag(now.since(due));
-                return Ok(());
+        async move {
+            if due <= self.now() {
+                return self.check_stop().await;
             }
-            self.mend().await?;
-            if self.now() >= due {
-                // The attempt took us here: no lateness of ours.
-                return Ok(());
+            loop {
+                let until = self.next_attempt().map_or(due, |next| next.min(due));
+                self.idle_until(until).await?;
+                let now = self.now();
+                if now >= due {
+                    self.shard.recorder.borrow_mut().send_lag(now.since(due));
+                    return Ok(());
+                }
+                self.mend().await?;
+                if self.now() >= due {
+                    // The attempt took us here: no lateness of ours.
+                    return Ok(());
+                }
             }
         }
     }
@@ -296,33 +307,36 @@ impl User {
     }
 
     /// After an iteration: begins the next one if there is to be one.
-    async fn turn(&mut self, turns: &mut Turns<'_>) -> Result<bool, Halt> {
-        let goes_on = match &turns.of.repeat {
-            Repeat::While(condition) => {
-                // To the condition the turn is over: as many have been as are counted.
-                if let Some(innermost) = self.values.loops.last_mut() {
-                    innermost.count += 1;
-                }
-                self.holds(condition, Kind::While).await?
-            }
-            Repeat::Forever => match self.last_turn_until(turns) {
-                None => true,
-                Some(until) => {
-                    if self.now() < until {
-                        self.pause_until(until).await?;
+    fn turn(&mut self, turns: &mut Turns<'_>) -> impl Future<Output = Result<bool, Halt>> {
+        let is_counted_on = turns.begun < turns.limit;
+        async move {
+            let goes_on = match &turns.of.repeat {
+                Repeat::While(condition) => {
+                    // To the condition the turn is over: as many have been as are counted.
+                    if let Some(innermost) = self.values.loops.last_mut() {
+                        innermost.count += 1;
                     }
-                    false
+                    self.holds(condition, Kind::While).await?
                 }
-            },
-            _ => turns.begun < turns.limit,
-        };
-        if goes_on {
-            match self.begin_turn(turns) {
-                Some(due) => self.pause_until(due).await?,
-                None => self.check_stop().await?,
+                Repeat::Forever => match self.last_turn_until(turns) {
+                    None => true,
+                    Some(until) => {
+                        if self.now() < until {
+                            self.pause_until(until).await?;
+                        }
+                        false
+                    }
+                },
+                _ => is_counted_on,
+            };
+            if goes_on {
+                match self.begin_turn(turns) {
+                    Some(due) => self.pause_until(due).await?,
+                    None => self.check_stop().await?,
+                }
             }
+            Ok(goes_on)
         }
-        Ok(goes_on)
     }
 
     /// When the last turn of a loop without end is over; None: it has another. A closed model's user leaves it when its

@@ -22,10 +22,9 @@ const KEPT_MESSAGES: usize = 256;
 /// A user's post. A user that only listens holds no more than this: the rest is made when it is needed.
 #[derive(Default)]
 pub(crate) struct Inbox {
-    awaited: Option<AwaitedEvent>,
     held: Option<Box<Held>>,
     namespaces: Option<Box<Namespaces>>,
-    acks: u64,
+    acks: u32,
     keeps_all: bool,
     has_acknowledgement: bool,
     /// The counter of messages on the current connection.
@@ -37,6 +36,7 @@ pub(crate) struct Inbox {
 /// Messages for steps that wait, and for later ones.
 #[derive(Default)]
 struct Held {
+    awaited: Option<AwaitedEvent>,
     answers: VecDeque<AwaitedAnswer>,
     kept: VecDeque<AwaitedAnswer>,
     /// The receipt that is awaited, beside whatever else is, and when it came.
@@ -105,7 +105,7 @@ impl Inbox {
             Incoming::Websocket(WebsocketEvent::Binary(bytes)) => {
                 self.count(recorder);
                 track(bytes, at, member, run, recorder.ledger());
-                if self.awaited.is_some() || self.keeps_all {
+                if self.awaited().is_some() || self.keeps_all {
                     self.offer_message(&String::from_utf8_lossy(bytes), at);
                 }
             }
@@ -122,7 +122,7 @@ impl Inbox {
             // An acknowledgement may echo the message: it is no delivery, so it is not searched for stamps.
             Incoming::Ack { id, data, .. } => {
                 self.count(recorder);
-                if self.awaited == Some(AwaitedEvent::Ack(id)) {
+                if self.awaited() == Some(&AwaitedEvent::Ack(id)) {
                     self.has_acknowledgement = true;
                     self.offer(AwaitedAnswer {
                         at,
@@ -212,7 +212,7 @@ impl Inbox {
         if let Some(held) = &mut self.held {
             (held.answers, held.kept) = held.kept.drain(..).partition(fits);
         }
-        self.awaited = Some(awaited);
+        self.held().awaited = Some(awaited);
     }
 
     /// The next message that fits what is awaited.
@@ -232,8 +232,8 @@ impl Inbox {
 
     /// Stops waiting; in a flow with `expect` steps, what else fitted is kept for them.
     pub(crate) fn stop_awaiting(&mut self) {
-        let awaited = self.awaited.take();
         let Some(held) = &mut self.held else { return };
+        let awaited = held.awaited.take();
         let answers = std::mem::take(&mut held.answers);
         if self.keeps_all && !matches!(awaited, Some(AwaitedEvent::Ack(_))) {
             for answer in answers {
@@ -244,7 +244,7 @@ impl Inbox {
 
     /// Stops waiting for a while: what is put back waits on for the same, and finds all that was kept meanwhile.
     pub(crate) fn set_aside(&mut self) -> Aside {
-        let awaited = self.awaited.clone();
+        let awaited = self.awaited().cloned();
         self.stop_awaiting();
         Aside { awaited, kept: self.take_kept() }
     }
@@ -262,8 +262,9 @@ impl Inbox {
 
     /// A fresh acknowledgement id.
     pub(crate) fn draw_ack(&mut self) -> u64 {
+        let ack = self.acks;
         self.acks += 1;
-        self.acks - 1
+        u64::from(ack)
     }
 
     /// A fresh receipt id; from now on its receipt is awaited, and no other. Messages may be awaited beside it: an
@@ -306,7 +307,7 @@ impl Inbox {
     }
 
     fn offer_message(&mut self, text: &str, at: At) {
-        if self.awaited == Some(AwaitedEvent::Any) {
+        if self.awaited() == Some(&AwaitedEvent::Any) {
             self.offer(AwaitedAnswer { at, kind: AnswerKind::Message, text: text.to_owned() });
         } else if self.keeps_all {
             self.keep(AwaitedAnswer { at, kind: AnswerKind::Message, text: text.to_owned() });
@@ -314,7 +315,7 @@ impl Inbox {
     }
 
     fn offer_topic(&mut self, topic: &str, text: &str, at: At) {
-        let is_awaited = match &self.awaited {
+        let is_awaited = match self.awaited() {
             Some(AwaitedEvent::Event(name)) => name == topic,
             Some(AwaitedEvent::Any) => true,
             Some(AwaitedEvent::Ack(_)) | None => false,
@@ -331,11 +332,11 @@ impl Inbox {
     }
 
     fn offer_event(&mut self, data: &str, at: At) {
-        if self.awaited.is_none() && !self.keeps_all {
+        if self.awaited().is_none() && !self.keeps_all {
             return;
         }
         let event = socketio::event_name(data).map(std::borrow::Cow::into_owned);
-        let is_awaited = match &self.awaited {
+        let is_awaited = match self.awaited() {
             Some(AwaitedEvent::Event(name)) => event.as_deref() == Some(name),
             Some(AwaitedEvent::Any) => true,
             Some(AwaitedEvent::Ack(_)) | None => false,
@@ -358,6 +359,10 @@ impl Inbox {
 
     fn take_kept(&mut self) -> VecDeque<AwaitedAnswer> {
         self.held.as_mut().map(|held| std::mem::take(&mut held.kept)).unwrap_or_default()
+    }
+
+    fn awaited(&self) -> Option<&AwaitedEvent> {
+        self.held.as_ref()?.awaited.as_ref()
     }
 
     fn held(&mut self) -> &mut Held {

@@ -18,7 +18,7 @@
 use sonagi_measure::At;
 use sonagi_measure::outcome::{CountedAs, Failure, OperationKind, Outcome, Timing};
 use sonagi_measure::recorder::Counter;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -190,11 +190,14 @@ impl User {
     }
 
     /// Waits for an instant; a connection lost meanwhile does not cut that short.
-    pub(super) async fn idle_until(&mut self, until: At) -> Result<(), Halt> {
-        match self.wait(until, |_, _| None::<()>).await {
-            Ok(_) | Err(Halt::Lost) => Ok(()),
-            Err(halt) => Err(halt),
-        }
+    pub(super) fn idle_until(&mut self, until: At) -> impl Future<Output = Result<(), Halt>> {
+        let mut waiting = self.wait(until, |_, _| None::<()>);
+        poll_fn(move |cx| {
+            Pin::new(&mut waiting).poll(cx).map(|waited| match waited {
+                Ok(_) | Err(Halt::Lost) => Ok(()),
+                Err(halt) => Err(halt),
+            })
+        })
     }
 
     /// The step of that name: cuts the connection, if there is one, and opens it again at once.
