@@ -1,48 +1,45 @@
 //! Where in its test an iteration is, as `k6/execution` tells scripts: written by the run, read by the module.
 
 use sonagi_measure::At;
-use sonagi_transport::clock::Clock;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::executor::Common;
 
-/// A scenario under way, as scripts see it.
-pub(crate) struct CurrentScenario {
-    pub(crate) name: Rc<str>,
-    /// `ramping-vus` and so on.
-    pub(crate) executor: &'static str,
-    /// When it began, in ms since 1970.
-    pub(crate) start_ms: f64,
-    /// How much of it is done, from 0 to 1.
-    pub(crate) progress: Box<dyn Fn() -> f64>,
-}
-
 /// An iteration under way.
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 pub(crate) struct CurrentIteration {
-    pub(crate) scenario: Rc<CurrentScenario>,
+    /// Which scenario it is of, as in the options.
+    pub(crate) scenario: usize,
     /// Which one of its scenario, from 0, in the whole test: one process runs it.
     pub(crate) number: u64,
     /// Which one of this scenario the user is at, from 0.
     pub(crate) of_vu: u64,
 }
 
-/// Counts of the whole test, all shards together.
-pub(crate) struct TestCounts {
+/// A test under way, all shards together.
+#[derive(Default)]
+pub(crate) struct TestUnderWay {
     /// None before they are under way.
     pub(crate) scenarios: Vec<Arc<Common>>,
     /// Users whose init code ran before the test began.
     pub(crate) there: u64,
     /// When the test began, before `setup`.
     pub(crate) began: At,
-    pub(crate) clock: Rc<Clock>,
+    /// The value that `setup` returned.
+    pub(crate) data: Option<Arc<str>>,
+    /// The wall clock at the run's epoch, in ms since 1970.
+    pub(crate) started_ms: f64,
 }
 
-impl TestCounts {
+impl TestUnderWay {
     /// How long the test has been under way, `setup` included, in ms.
-    pub(crate) fn duration_ms(&self) -> f64 {
-        self.clock.now().since(self.began) as f64 / 1e6
+    pub(crate) fn duration_ms(&self, now: At) -> f64 {
+        now.since(self.began) as f64 / 1e6
+    }
+
+    /// When a scenario began, in ms since 1970.
+    pub(crate) fn start_ms(&self, scenario: usize) -> f64 {
+        self.started_ms + self.scenarios[scenario].start.0 as f64 / 1e6
     }
 
     /// The sum of a count over all scenarios.

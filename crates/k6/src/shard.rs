@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 use crate::bundle::Bundle;
-use crate::execution_context::TestCounts;
+use crate::execution_context::TestUnderWay;
 use crate::metrics::{MetricId, Registry, Sampler, Tags};
 use crate::options::Options;
 use crate::receive_buffer::ReceiveBuffers;
@@ -88,8 +88,8 @@ pub(crate) struct Shard {
     pub(crate) tags: Tags,
     /// Buffers for messages on their way to scripts, none of them in use.
     pub(crate) receive_buffers: ReceiveBuffers,
-    /// The counts of the whole test; set once its scenarios are known.
-    pub(crate) instance: OnceCell<TestCounts>,
+    /// The whole test; set once it is under way.
+    pub(crate) instance: OnceCell<Arc<TestUnderWay>>,
 }
 
 impl Deref for Shard {

@@ -15,12 +15,12 @@ use std::time::Duration;
 
 use super::bars::Bars;
 use super::delivery_metrics::Delivery;
-use super::dialect::{Go, K6, Unready};
+use super::dialect::{K6, Unready};
 use super::ending::{EXCEPTION, complaint, exit_of};
 use super::one_shot::{OneShot, Outcomes, outcome};
 use super::periodic::Timetable;
 use super::{End, Ended, Exit, Test, header, traffic};
-use crate::executor::{self, Abort, Reason};
+use crate::executor::{Abort, Reason};
 use crate::metrics::{Interval, MetricStore, Registry, Sample, Sampler};
 use crate::output::{Output, Samples};
 use crate::runtime::{Given, Task, Thrown};
@@ -181,13 +181,8 @@ impl Collect<K6> for Collector<'_, '_> {
     }
 
     fn begins(&mut self, begins: At) {
-        let state = executor::Test::new(&self.test.plan, begins, Arc::clone(self.abort));
-        let scenarios = self.test.options().scenarios.iter().enumerate();
-        let scenarios =
-            scenarios.map(|(at, one)| executor::Common::new(at, one, &self.test.plan, &state)).collect();
         let began = self.timetable.began.unwrap_or(begins);
-        // Set once: a test begins once.
-        let _ = self.dialect.go.set(Go { scenarios, began, data: self.data.clone() });
+        self.dialect.begin(begins, began, self.data.clone(), self.abort);
     }
 
     fn turn(&mut self, _: At, totals: &mut Totals) -> Duration {
@@ -211,7 +206,7 @@ impl Collect<K6> for Collector<'_, '_> {
     }
 
     fn over(&mut self) {
-        let has_begun = self.dialect.go.get().is_some();
+        let has_begun = self.dialect.under_way.get().is_some();
         if has_begun && self.abort.asked() && !self.is_abort_told {
             self.was_aborted();
         }

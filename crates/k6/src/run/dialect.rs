@@ -15,8 +15,8 @@ use tokio::task::JoinSet;
 
 use super::one_shot::{OneShot, Outcomes};
 use super::vu_pool::VuPool;
-use crate::execution_context::TestCounts;
-use crate::executor::{self, Dropped, Failed, Plan, Share, Watch};
+use crate::execution_context::TestUnderWay;
+use crate::executor::{self, Abort, Dropped, Failed, Plan, Share, Watch};
 use crate::metrics::{Detail, Interval, Registry, SystemTag, builtin};
 use crate::runtime::{Thrown, User};
 use crate::shard::{Common, Level, Shard};
@@ -31,17 +31,8 @@ pub(super) struct K6 {
     started_ms: f64,
     /// How samples are told apart, and whether each is kept.
     measured: (Detail, bool),
-    /// There once the scenarios are about to begin.
-    pub(super) go: OnceLock<Go>,
-}
-
-/// The start signal of threads: all users are made, and `setup` has returned.
-pub(super) struct Go {
-    pub(super) scenarios: Vec<Arc<executor::Common>>,
-    /// When the test began, before `setup`.
-    pub(super) began: At,
-    /// The value that `setup` returned.
-    pub(super) data: Option<Arc<str>>,
+    /// There once the scenarios are about to begin: all users are made, and `setup` has returned.
+    pub(super) under_way: OnceLock<Arc<TestUnderWay>>,
 }
 
 /// Why a thread cannot do its part.
@@ -104,10 +95,11 @@ impl Dialect for K6 {
 
     async fn load(&self, users: &Users) {
         // Both are there: this is a load thread, and it was told to begin.
-        let (Some(pool), Some(go)) = (&users.pool, self.go.get()) else { return };
-        pool.begin(go, self.plan.planned_vus, self.started_ms);
-        self.run_scenarios(pool, go).await;
+        let (Some(pool), Some(test)) = (&users.pool, self.under_way.get()) else { return };
         let shard = &users.shard;
+        // Set once: a shard begins once.
+        let _ = shard.instance.set(Arc::clone(test));
+        self.run_scenarios(pool).await;
         if shard.tracks.get() && shard.connected.get() > 0 {
             pool.drain().await;
         }
@@ -136,9 +128,8 @@ impl Dialect for K6 {
 
 fn alone(shard: Rc<Shard>, task: &OneShot) -> Result<Users, Unready> {
     if let Some((began, there)) = task.under_way {
-        let counts = TestCounts { scenarios: Vec::new(), there, began, clock: Rc::clone(&shard.clock) };
         // Set once: the shard is new.
-        let _ = shard.instance.set(counts);
+        let _ = shard.instance.set(Arc::new(TestUnderWay { there, began, ..TestUnderWay::default() }));
     }
     let user = User::new(Vu::new(Rc::clone(&shard), 0))?;
     Ok(Users { shard, pool: None, alone: RefCell::new(Some(user)) })
@@ -153,12 +144,23 @@ impl K6 {
     ) -> K6 {
         let since_1970 = started.duration_since(UNIX_EPOCH).unwrap_or_default();
         let started_ms = since_1970.as_secs_f64() * 1e3;
-        K6 { common, plan, started_ms, measured, go: OnceLock::new() }
+        K6 { common, plan, started_ms, measured, under_way: OnceLock::new() }
     }
 
-    /// The scenarios, once they are under way or over.
+    /// The scenarios are about to begin, of a test that began before `setup`, which returned `data`.
+    pub(super) fn begin(&self, at: At, began: At, data: Option<Arc<str>>, abort: &Arc<Abort>) {
+        let state = executor::Test::new(&self.plan, at, Arc::clone(abort));
+        let options = self.common.options.scenarios.iter().enumerate();
+        let scenarios =
+            options.map(|(at, one)| executor::Common::new(at, one, &self.plan, &state)).collect();
+        let (there, started_ms) = (self.plan.planned_vus, self.started_ms);
+        // Set once: a test begins once.
+        let _ = self.under_way.set(Arc::new(TestUnderWay { scenarios, there, began, data, started_ms }));
+    }
+
+    /// The scenarios, once they are under way or over; none before.
     pub(super) fn scenarios(&self) -> &[Arc<executor::Common>] {
-        self.go.get().map_or(&[][..], |go| go.scenarios.as_slice())
+        self.under_way.get().map_or(&[][..], |test| test.scenarios.as_slice())
     }
 
     /// A load thread's users, all of which have run their init code.
@@ -173,11 +175,11 @@ impl K6 {
     }
 
     /// All scenarios of this thread, side by side.
-    async fn run_scenarios(&self, pool: &Rc<VuPool>, go: &Go) {
+    async fn run_scenarios(&self, pool: &Rc<VuPool>) {
         let shard = &pool.shard;
         let watch = Rc::new(Watcher(Rc::clone(shard)));
         let mut running = JoinSet::new();
-        for (options, common) in self.common.options.scenarios.iter().zip(&go.scenarios) {
+        for (options, common) in self.common.options.scenarios.iter().zip(self.scenarios()) {
             let share = Share {
                 options: options.clone(),
                 plan: Arc::clone(&self.plan),

@@ -14,9 +14,8 @@ use std::sync::Arc;
 use tokio::io::DuplexStream;
 use tokio::time::Instant;
 
-use super::dialect::Go;
 use super::{Test, traffic};
-use crate::executor::{self, Abort};
+use crate::executor::Abort;
 use crate::shard::OPERATIONS;
 
 impl Test {
@@ -41,11 +40,7 @@ impl Test {
                     Ok(users) => users,
                     Err(why) => panic!("{why}"),
                 };
-                let state = executor::Test::new(&self.plan, kernel.clock.now(), abort);
-                let scenarios = self.options().scenarios.iter().enumerate();
-                let scenarios =
-                    scenarios.map(|(at, one)| executor::Common::new(at, one, &self.plan, &state)).collect();
-                let _ = dialect.go.set(Go { scenarios, began: At(0), data: None });
+                dialect.begin(kernel.clock.now(), At(0), None, &abort);
                 dialect.load(&users).await;
                 let observed = dialect.observed(&users);
                 let mut record = kernel.take();

@@ -2,7 +2,7 @@
 
 use sonagi_measure::At;
 use sonagi_measure::recorder::Counter;
-use std::cell::{OnceCell, RefCell};
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -10,9 +10,8 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Waker};
 use std::time::Duration;
 
-use super::dialect::Go;
 use super::ending::{EXCEPTION, complaint};
-use crate::execution_context::{CurrentIteration, CurrentScenario, TestCounts};
+use crate::execution_context::CurrentIteration;
 use crate::executor::{self, Failed, Iteration, Over, Stop};
 use crate::metrics::{SystemTag, Tags, builtin};
 use crate::modules::delivery;
@@ -25,8 +24,6 @@ use crate::vu::{Phase, Variables, Vu};
 pub(super) struct VuPool {
     pub(super) shard: Rc<Shard>,
     idle: RefCell<VecDeque<PooledVu>>,
-    /// The value that `setup` returned.
-    data: RefCell<Option<Arc<str>>>,
     scenarios: Vec<ScenarioContext>,
 }
 
@@ -39,8 +36,6 @@ struct ScenarioContext {
     environment: Variables,
     /// Each has a time at which it is to begin.
     is_planned: bool,
-    /// The scenario that scripts see; set once it is about to begin.
-    current: OnceCell<Rc<CurrentScenario>>,
 }
 
 /// A user, as executors have it.
@@ -68,35 +63,13 @@ impl VuPool {
                 tags: tags.with_automatic(&[(SystemTag::Scenario, &one.name), (SystemTag::Group, "")]),
                 environment: Rc::from(one.env.as_slice()),
                 is_planned: matches!(one.executor, ConstantArrivalRate { .. } | RampingArrivalRate { .. }),
-                current: OnceCell::new(),
             }
         };
         Rc::new(VuPool {
             shard: Rc::clone(shard),
             idle: RefCell::default(),
-            data: RefCell::default(),
             scenarios: shard.common.options.scenarios.iter().map(context).collect(),
         })
-    }
-
-    /// The scenarios are about to begin; `started` is the wall clock when this shard's began, in ms since 1970.
-    pub(super) fn begin(&self, go: &Go, planned_vus: u64, started_ms: f64) {
-        let Go { scenarios, began, data, .. } = go;
-        self.data.replace(data.clone());
-        // Set once, as the instance is: a shard begins once.
-        let options = &self.shard.common.options.scenarios;
-        for ((common, options), context) in scenarios.iter().zip(options).zip(&self.scenarios) {
-            let (of_progress, clock) = (Arc::clone(common), Rc::clone(&self.shard.clock));
-            let _ = context.current.set(Rc::new(CurrentScenario {
-                name: Rc::from(options.name.as_str()),
-                executor: options.executor.name(),
-                start_ms: started_ms + common.start.0 as f64 / 1e6,
-                progress: Box::new(move || of_progress.progress(clock.now())),
-            }));
-        }
-        let clock = Rc::clone(&self.shard.clock);
-        let counts = TestCounts { scenarios: scenarios.clone(), there: planned_vus, began: *began, clock };
-        let _ = self.shard.instance.set(counts);
     }
 
     /// A user whose init code has run.
@@ -152,8 +125,8 @@ impl executor::Vu for PooledVu {
         vu.begin_iteration(&scenario.tags);
         self.enter(iteration.scenario);
         vu.number_samples();
-        vu.current_iteration.replace(scenario.current.get().map(|current| CurrentIteration {
-            scenario: Rc::clone(current),
+        vu.current_iteration.set(Some(CurrentIteration {
+            scenario: iteration.scenario,
             number: iteration.number,
             of_vu: self.done[iteration.scenario],
         }));
@@ -163,7 +136,7 @@ impl executor::Vu for PooledVu {
         let call = Task::Call {
             phase: Phase::Iteration,
             function: Arc::clone(&scenario.function),
-            given: Given::Data(pool.data.borrow().clone()),
+            given: Given::Data(pool.shard.instance.get().and_then(|test| test.data.clone())),
         };
         let outcome = self.user.perform(call, iteration.stop.clone()).await;
         // One instant for all that is said of its end: reading the clock costs as much as a sample.

@@ -67,7 +67,7 @@ pub(crate) struct Vu {
     /// iteration's.
     pub(crate) environment: RefCell<Option<Variables>>,
     /// The iteration under way; setup and teardown have none.
-    pub(crate) current_iteration: RefCell<Option<CurrentIteration>>,
+    pub(crate) current_iteration: Cell<Option<CurrentIteration>>,
     /// Tags of samples from now on.
     pub(crate) current_tags: RefCell<Tags>,
     /// The path of the group under way, `::a::b`.
@@ -101,7 +101,7 @@ impl Vu {
             load_failure: RefCell::default(),
             has_awaiting_modules: Cell::default(),
             environment: RefCell::default(),
-            current_iteration: RefCell::default(),
+            current_iteration: Cell::default(),
             current_tags,
             group: RefCell::default(),
             abort_reason: RefCell::default(),

@@ -1,7 +1,7 @@
 //! `k6/execution`: where in the test a script is, and the ways to end it.
 //!
-//! The run tells what executors know of an iteration ([`Vu::current_iteration`]) and what the whole test counts
-//! ([`TestCounts`]); before that the members throw, as they do in init code.
+//! The run tells which iteration a user is at ([`Vu::current_iteration`]) and of which test ([`TestUnderWay`]); before
+//! that the members throw, as they do in init code.
 
 use rquickjs::function::{Opt, This};
 use rquickjs::object::{Accessor, Property};
@@ -11,11 +11,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use crate::execution_context::{CurrentIteration, TestCounts};
+use crate::execution_context::{CurrentIteration, TestUnderWay};
 use crate::executor::Common;
 use crate::interpreter::go_error;
 use crate::metrics::Metadata;
 use crate::modules::binding::{Builtin, freeze, own, tag};
+use crate::options::Scenario;
 use crate::shard::Level;
 use crate::vu::{Phase, Vu};
 
@@ -37,16 +38,20 @@ impl ExecutionState {
 type MakeMember = for<'js> fn(&Ctx<'js>, &Rc<Vu>) -> rquickjs::Result<Value<'js>>;
 
 const SCENARIO: &[(&str, MakeMember)] = &[
-    ("name", |ctx, vu| of_scenario(ctx, vu, |it, ctx| text(ctx, &it.scenario.name))),
-    ("executor", |ctx, vu| of_scenario(ctx, vu, |it, ctx| text(ctx, it.scenario.executor))),
-    ("startTime", |ctx, vu| of_scenario(ctx, vu, |it, ctx| Ok(number(ctx, it.scenario.start_ms.floor())))),
-    ("progress", |ctx, vu| of_scenario(ctx, vu, |it, ctx| Ok(number(ctx, (it.scenario.progress)())))),
-    ("iterationInInstance", |ctx, vu| of_scenario(ctx, vu, |it, ctx| Ok(number(ctx, it.number as f64)))),
-    ("iterationInTest", |ctx, vu| of_scenario(ctx, vu, |it, ctx| Ok(number(ctx, it.number as f64)))),
+    ("name", |ctx, vu| of_scenario(ctx, vu, |it, _| text(ctx, &scenario(vu, it).name))),
+    ("executor", |ctx, vu| of_scenario(ctx, vu, |it, _| text(ctx, scenario(vu, it).executor.name()))),
+    ("startTime", |ctx, vu| {
+        of_scenario(ctx, vu, |it, test| Ok(number(ctx, test.start_ms(it.scenario).floor())))
+    }),
+    ("progress", |ctx, vu| {
+        of_scenario(ctx, vu, |it, test| Ok(number(ctx, test.scenarios[it.scenario].progress(vu.now()))))
+    }),
+    ("iterationInInstance", |ctx, vu| of_scenario(ctx, vu, |it, _| Ok(number(ctx, it.number as f64)))),
+    ("iterationInTest", |ctx, vu| of_scenario(ctx, vu, |it, _| Ok(number(ctx, it.number as f64)))),
 ];
 
 const INSTANCE: &[(&str, MakeMember)] = &[
-    ("currentTestRunDuration", |ctx, vu| of_instance(ctx, vu, |it| it.duration_ms())),
+    ("currentTestRunDuration", |ctx, vu| of_instance(ctx, vu, |it| it.duration_ms(vu.now()))),
     ("iterationsCompleted", |ctx, vu| of_instance(ctx, vu, |it| it.sum(Common::complete) as f64)),
     ("iterationsInterrupted", |ctx, vu| of_instance(ctx, vu, |it| it.sum(Common::interrupted) as f64)),
     ("vusActive", |ctx, vu| of_instance(ctx, vu, |it| it.sum(Common::active_vus) as f64)),
@@ -58,7 +63,7 @@ const USER: &[(&str, MakeMember)] = &[
     ("idInTest", |ctx, vu| of_user(ctx, vu, |vu| vu.number as f64)),
     ("iterationInInstance", |ctx, vu| of_user(ctx, vu, |vu| vu.iteration() as f64)),
     ("iterationInScenario", |ctx, vu| {
-        of_user(ctx, vu, |vu| vu.current_iteration.borrow().as_ref().map_or(0.0, |it| it.of_vu as f64))
+        of_user(ctx, vu, |vu| vu.current_iteration.get().map_or(0.0, |it| it.of_vu as f64))
     }),
 ];
 
@@ -113,19 +118,24 @@ fn number<'js>(ctx: &Ctx<'js>, number: f64) -> Value<'js> {
 fn of_scenario<'js>(
     ctx: &Ctx<'js>,
     vu: &Rc<Vu>,
-    member: impl FnOnce(&CurrentIteration, &Ctx<'js>) -> rquickjs::Result<Value<'js>>,
+    member: impl FnOnce(CurrentIteration, &TestUnderWay) -> rquickjs::Result<Value<'js>>,
 ) -> rquickjs::Result<Value<'js>> {
-    let iteration = vu.current_iteration.borrow().clone();
-    let Some(iteration) = iteration.filter(|_| vu.phase.get() == Phase::Iteration) else {
-        return Err(go_error(ctx, "getting scenario information outside of the VU context is not supported"));
-    };
-    member(&iteration, ctx)
+    let iteration = vu.current_iteration.get().filter(|_| vu.phase.get() == Phase::Iteration);
+    match iteration.zip(vu.shard.instance.get()) {
+        Some((iteration, test)) => member(iteration, test),
+        None => Err(go_error(ctx, "getting scenario information outside of the VU context is not supported")),
+    }
+}
+
+/// The scenario of an iteration, as the options have it.
+fn scenario(vu: &Vu, iteration: CurrentIteration) -> &Scenario {
+    &vu.shard.common.options.scenarios[iteration.scenario]
 }
 
 fn of_instance<'js>(
     ctx: &Ctx<'js>,
     vu: &Rc<Vu>,
-    member: impl FnOnce(&TestCounts) -> f64,
+    member: impl FnOnce(&TestUnderWay) -> f64,
 ) -> rquickjs::Result<Value<'js>> {
     match vu.shard.instance.get().filter(|_| matches!(vu.phase.get(), Phase::Setup | Phase::Iteration)) {
         Some(instance) => Ok(number(ctx, member(instance))),
