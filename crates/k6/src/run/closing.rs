@@ -102,36 +102,28 @@ impl Collector<'_, '_> {
 
     /// The files that `handleSummary` returns; None: it returns nothing, and the summary is shown as it is without it.
     pub(super) fn handled(&mut self, summary: &Summary, run: &sonagi_engine::Options) -> Option<Files> {
-        if !self.test.has("handleSummary") || self.test.asked.no_summary {
-            return None;
-        }
-        let limit = self.test.options().handle_summary_timeout;
-        let data = Given::Json(summary.data().to_string());
-        let task = self.one_shot(Phase::Summary, "handleSummary", data, Arc::default());
+        let task = self.one_shot(Phase::Summary, || Given::Json(summary.data().to_string()))?;
         let (dialect, abort) = (Arc::clone(&self.dialect), Arc::clone(self.abort));
         let outcome = match sonagi_engine::once(&dialect, run, abort.control(), self, task) {
             Ok(done) => outcome(done),
             Err(error) => Err(Thrown::Error(error.to_string())),
         };
-        match outcome {
-            Ok(None) => None,
-            Ok(Some(returned)) => match files(&serde_json::from_str(&returned).unwrap_or_default()) {
-                Ok(files) => files,
-                Err(why) => {
-                    self.say_with(Level::Error, UNHANDLED, &[("error", &why)]);
-                    Some(Vec::new())
-                }
-            },
+        let returned = match outcome {
+            Ok(returned) => returned?,
             Err(Thrown::Interrupted) => {
-                let why = format!("handleSummary() execution timed out after {} seconds", limit.as_secs());
-                self.say_with(Level::Error, UNHANDLED, &[("error", &why)]);
-                None
+                self.say_with(Level::Error, UNHANDLED, &[("error", &self.test.timed_out(Phase::Summary))]);
+                return None;
             }
             Err(thrown) => {
                 self.complain(&thrown);
-                None
+                return None;
             }
-        }
+        };
+        let files = files(&serde_json::from_str(&returned).unwrap_or_default());
+        files.unwrap_or_else(|why| {
+            self.say_with(Level::Error, UNHANDLED, &[("error", &why)]);
+            Some(Vec::new())
+        })
     }
 }
 

@@ -142,42 +142,27 @@ impl Collect<K6> for Collector<'_, '_> {
     }
 
     fn task(&mut self, phase: sonagi_engine::Phase) -> Option<OneShot> {
-        let options = self.test.options();
-        match phase {
-            sonagi_engine::Phase::Before => {
-                let is_wanted = self.test.has("setup") && !options.no_setup;
-                self.begin();
-                // Only setup hears of the test's end: teardown runs after it.
-                let abort = Arc::clone(self.abort);
-                is_wanted.then(|| self.one_shot(Phase::Setup, "setup", Given::Nothing, abort))
-            }
-            sonagi_engine::Phase::After => {
-                let is_wanted = self.test.has("teardown") && !options.no_teardown;
-                let given = self.data.as_ref().map_or(Given::Nothing, |data| Given::Json(data.to_string()));
-                is_wanted.then(|| self.one_shot(Phase::Teardown, "teardown", given, Arc::default()))
-            }
+        let phase = in_script(phase);
+        if phase == Phase::Setup {
+            self.begin();
         }
+        self.one_shot(phase, || Given::Data(self.data.clone()))
     }
 
     fn done(&mut self, phase: sonagi_engine::Phase, done: Option<Outcomes>) -> bool {
-        match (phase, outcome(done)) {
-            (sonagi_engine::Phase::Before, Ok(data)) => {
-                self.data = data.map(Arc::from);
-                true
-            }
-            (sonagi_engine::Phase::Before, Err(thrown)) => {
-                self.bars = self.unbegun("Run", "100% ] setup()");
-                let limit = self.test.options().setup_timeout;
-                self.ended_by(&thrown, "setup", Exit::SetupTimeout, limit);
-                false
-            }
-            (sonagi_engine::Phase::After, Ok(_)) => true,
-            (sonagi_engine::Phase::After, Err(thrown)) => {
-                let limit = self.test.options().teardown_timeout;
-                self.ended_by(&thrown, "teardown", Exit::TeardownTimeout, limit);
-                true
+        let phase = in_script(phase);
+        match outcome(done) {
+            Ok(data) if phase == Phase::Setup => self.data = data.map(Arc::from),
+            Ok(_) => {}
+            Err(thrown) => {
+                if phase == Phase::Setup {
+                    self.bars = self.unbegun("Run", "100% ] setup()");
+                }
+                self.ended_by(&thrown, phase);
+                return false;
             }
         }
+        true
     }
 
     fn begins(&mut self, begins: At) {
@@ -200,18 +185,17 @@ impl Collect<K6> for Collector<'_, '_> {
 
     fn loaded(&mut self, now: At) {
         self.bars = self.drawn().lines(now);
-        if self.abort.asked() {
-            self.was_aborted();
-        }
+        self.tell_abort();
     }
 
     fn over(&mut self) {
-        let has_begun = self.dialect.under_way.get().is_some();
-        if has_begun && self.abort.asked() && !self.is_abort_told {
-            self.was_aborted();
-        }
-        if has_begun && !self.dialect.scenarios().iter().any(|common| common.complete() > 0) {
-            self.warn_of_nothing();
+        if self.dialect.under_way.get().is_some() {
+            self.tell_abort();
+            let is_empty = !self.dialect.scenarios().iter().any(|common| common.complete() > 0);
+            if is_empty && self.exit == Exit::Passed {
+                let text = "No script iterations fully finished, consider making the test duration longer";
+                self.say(Level::Warn, text.to_owned());
+            }
         }
         self.timetable.ended = Some(self.test.now());
     }
@@ -291,28 +275,30 @@ impl Collector<'_, '_> {
         }
     }
 
-    pub(super) fn one_shot(&self, phase: Phase, function: &str, given: Given, abort: Arc<Abort>) -> OneShot {
-        let options = self.test.options();
-        let limit = match phase {
-            Phase::Setup => options.setup_timeout,
-            Phase::Teardown => options.teardown_timeout,
-            _ => options.handle_summary_timeout,
-        };
-        let call = Task::Call { phase, function: function.into(), given };
+    /// The call of a phase's function; None: the script has none, or nobody wants it.
+    pub(super) fn one_shot(&self, phase: Phase, given: impl FnOnce() -> Given) -> Option<OneShot> {
+        let (function, limit, is_unwanted) = self.test.called_once(phase);
+        if is_unwanted || !self.test.has(function) {
+            return None;
+        }
+        // Only setup hears of the test's end: what comes after it does not.
+        let abort = if phase == Phase::Setup { Arc::clone(self.abort) } else { Arc::default() };
+        let call = Task::Call { phase, function: function.into(), given: given() };
         let there = self.test.common.tally.initialised.load(Ordering::Relaxed);
         let under_way = self.timetable.began.map(|began| (began, there));
-        OneShot { tasks: vec![Task::Init, call], limit: Some(limit), abort, under_way }
+        Some(OneShot { tasks: vec![(Task::Init, None), (call, Some(limit))], abort, under_way })
     }
 
-    /// `function` threw, or took longer than `limit`, which an option of this name sets.
-    fn ended_by(&mut self, thrown: &Thrown, function: &str, timeout: Exit, limit: Duration) {
+    /// The function of `setup` or `teardown` threw, or took too long.
+    fn ended_by(&mut self, thrown: &Thrown, phase: Phase) {
+        let is_setup = phase == Phase::Setup;
         match thrown {
-            Thrown::Interrupted if timeout == Exit::SetupTimeout && self.abort.asked() => self.was_aborted(),
+            Thrown::Interrupted if is_setup && self.abort.asked() => self.tell_abort(),
             Thrown::Interrupted => {
-                let text = format!("{function}() execution timed out after {} seconds", limit.as_secs());
+                let (function, ..) = self.test.called_once(phase);
                 let hint = format!("You can increase the time limit via the {function}Timeout option");
-                self.say_with(Level::Error, &text, &[("hint", &hint)]);
-                self.end_with(timeout, None);
+                self.say_with(Level::Error, &self.test.timed_out(phase), &[("hint", &hint)]);
+                self.end_with(if is_setup { Exit::SetupTimeout } else { Exit::TeardownTimeout }, None);
             }
             thrown => {
                 self.complain(thrown);
@@ -327,8 +313,9 @@ impl Collector<'_, '_> {
         (self.on)(RunEvent::Line(&LogLine { at, ..complaint(thrown, EXCEPTION) }));
     }
 
-    fn was_aborted(&mut self) {
-        let Some(why) = self.abort.why() else { return };
+    /// Says why the test was asked to end, if it was; once.
+    fn tell_abort(&mut self) {
+        let Some(why) = self.abort.why().filter(|_| !self.is_abort_told) else { return };
         self.is_abort_told = true;
         self.say(Level::Error, why.to_string());
         self.end_with(Exit::of_abort(why), None);
@@ -379,12 +366,27 @@ impl Collector<'_, '_> {
         }
         bars
     }
+}
 
-    /// Warns that nothing was measured, unless something else went wrong.
-    fn warn_of_nothing(&mut self) {
-        if self.exit == Exit::Passed {
-            let text = "No script iterations fully finished, consider making the test duration longer";
-            self.say(Level::Warn, text.to_owned());
+impl Test {
+    /// The function a script may have for a phase: its name, how long it may take, whether nobody wants it.
+    fn called_once(&self, phase: Phase) -> (&'static str, Duration, bool) {
+        let options = self.options();
+        match phase {
+            Phase::Setup => ("setup", options.setup_timeout, options.no_setup),
+            Phase::Teardown => ("teardown", options.teardown_timeout, options.no_teardown),
+            _ => ("handleSummary", options.handle_summary_timeout, self.asked.no_summary),
         }
     }
+
+    /// The message that this function took too long.
+    pub(super) fn timed_out(&self, phase: Phase) -> String {
+        let (function, limit, _) = self.called_once(phase);
+        format!("{function}() execution timed out after {} seconds", limit.as_secs())
+    }
+}
+
+/// The phase of what a script does once before the load, or after it.
+fn in_script(phase: sonagi_engine::Phase) -> Phase {
+    if phase == sonagi_engine::Phase::Before { Phase::Setup } else { Phase::Teardown }
 }

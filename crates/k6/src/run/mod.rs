@@ -138,8 +138,8 @@ fn read(asked: Asked, abort: &Arc<Abort>, on: &mut dyn FnMut(RunEvent<'_>)) -> R
     let bundle = Arc::new(Bundle::new(asked.script.clone(), asked.source.clone()));
     let nothing = consolidate(asked.tiers.clone()).map_err(|problems| Ended::of_problems(&problems))?;
     let first = common(&asked, &bundle, &registry, nothing.options, LIMITS);
-    let tasks = vec![Task::Init, Task::Options, Task::Functions];
-    let task = OneShot { tasks, limit: None, abort: Arc::clone(abort), under_way: None };
+    let tasks = [Task::Init, Task::Options, Task::Functions].map(|task| (task, None)).to_vec();
+    let task = OneShot { tasks, abort: Arc::clone(abort), under_way: None };
     let reader = Arc::new(K6::new(first, Arc::new(Plan::of(&[], 1)), started, (Detail::Total, false)));
     let alone = Header { operations: header::operations(), ..Header::default() };
     let alone = sonagi_engine::Options::new(alone, Default::default(), epoch);

@@ -14,10 +14,8 @@ use crate::runtime::{Task, Thrown, User};
 
 /// Tasks that a user made for them does once.
 pub(super) struct OneShot {
-    /// One after the other, until one throws.
-    pub(super) tasks: Vec<Task>,
-    /// How long the last of them may take.
-    pub(super) limit: Option<Duration>,
+    /// One after the other, until one throws; with how long each may take.
+    pub(super) tasks: Vec<(Task, Option<Duration>)>,
     /// Ends any of them early.
     pub(super) abort: Arc<Abort>,
     /// When the test under way began, and its users: what scripts may ask for (`exec.instance`) in `setup`.
@@ -38,25 +36,21 @@ pub(super) fn outcome(done: Option<Outcomes>) -> Result<Option<String>, Thrown> 
 impl OneShot {
     /// Has the user do it.
     pub(super) async fn perform(self, clock: &Rc<Clock>, mut user: User) -> Outcomes {
-        let OneShot { tasks, limit, abort, .. } = self;
-        let (count, mut outcomes) = (tasks.len(), Vec::with_capacity(tasks.len()));
-        for (at, task) in tasks.into_iter().enumerate() {
-            let deadline = match limit {
-                Some(limit) if at + 1 == count => clock.now().plus(limit.as_nanos() as i64),
-                _ => At(i64::MAX),
-            };
-            let stop = Stop::new(deadline, clock, &abort);
+        let mut outcomes = Vec::with_capacity(self.tasks.len());
+        for (task, limit) in self.tasks {
+            let deadline = limit.map_or(At(i64::MAX), |limit| clock.now().plus(limit.as_nanos() as i64));
+            let stop = Stop::new(deadline, clock, &self.abort);
             let alarm = pin!(clock.sleep_until(deadline));
             let (outcome, _) = stop.bound(alarm, user.perform(task, stop.clone())).await;
+            let has_thrown = outcome.is_err();
             outcomes.push(outcome);
-            if outcomes.last().is_some_and(Result::is_err) {
+            if has_thrown {
                 break;
             }
         }
-        match outcomes.last() {
+        if matches!(outcomes.last(), Some(Err(Thrown::Interrupted))) {
             // QuickJS cannot take down modules that are half evaluated; the process is about to end.
-            Some(Err(Thrown::Interrupted)) => std::mem::forget(user),
-            _ => drop(user),
+            std::mem::forget(user);
         }
         outcomes
     }

@@ -38,8 +38,7 @@ pub(crate) struct Machine {
 /// The argument of a function of the script.
 #[derive(Clone, Debug)]
 pub(crate) enum Given {
-    Nothing,
-    /// The JSON that `setup` returned; the user keeps its copy from call to call.
+    /// The JSON that `setup` returned, if it did; the user keeps its copy from call to call.
     Data(Option<Arc<str>>),
     /// JSON of this call only.
     Json(String),
@@ -150,7 +149,7 @@ impl Machine {
     #[inline(never)]
     fn value<'js>(&self, ctx: &Ctx<'js>, given: &Given) -> rquickjs::Result<Value<'js>> {
         match given {
-            Given::Nothing | Given::Data(None) => Ok(Value::new_undefined(ctx.clone())),
+            Given::Data(None) => Ok(Value::new_undefined(ctx.clone())),
             Given::Json(text) => ctx.json_parse(text.as_str()),
             Given::Data(Some(text)) => {
                 if let Some(data) = &*self.data.borrow() {

@@ -95,7 +95,7 @@ fn run_as(folder: &Path, script: &str, how: How) -> Seen {
                     });
                 }
                 let phase = if how.is_setup { Phase::Setup } else { Phase::Iteration };
-                let call = Task::Call { phase, function: "default".into(), given: Given::Nothing };
+                let call = Task::Call { phase, function: "default".into(), given: Given::Data(None) };
                 for _ in 0..how.more_iterations {
                     user.perform(call.clone(), stop.clone()).await.unwrap();
                 }

@@ -77,7 +77,8 @@ fn a_user_that_waits_looks_once_before_and_once_after() {
         let never = || Stop::never(&user.vu.shard.clock);
         let (first, second) = (never(), never());
         user.perform(Task::Init, first).await.unwrap();
-        let call = Task::Call { phase: Phase::Iteration, function: "default".into(), given: Given::Nothing };
+        let given = Given::Data(None);
+        let call = Task::Call { phase: Phase::Iteration, function: "default".into(), given };
         source.looks.set(0);
         user.perform(call, second).await.unwrap();
         assert_eq!(source.looks.get(), 2);
