@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 use crate::bundle::Bundle;
 use crate::execution_context::TestUnderWay;
-use crate::metrics::{MetricId, Registry, Sampler, Tags};
+use crate::metrics::{Detail, MetricId, Registry, Sampler, Tags};
 use crate::options::Options;
 use crate::receive_buffer::ReceiveBuffers;
 use crate::secrets::Secrets;
@@ -31,6 +31,10 @@ pub(crate) struct Common {
     pub(crate) registry: Arc<Registry>,
     /// The options of all tiers; those of the script are not known while its first user runs the init code.
     pub(crate) options: Arc<Options>,
+    /// How samples are told apart.
+    pub(crate) detail: Detail,
+    /// Every single sample is kept, for outputs.
+    pub(crate) keeps_samples: bool,
     /// `__ENV`.
     pub(crate) environment: Vec<(String, String)>,
     pub(crate) limits: Limits,

@@ -38,7 +38,7 @@ impl Collector<'_, '_> {
         (self.on)(RunEvent::Noted {
             at: self.timetable.ended.unwrap_or_default(),
             kind: recorded::ENDED,
-            detail: &recorded::ended(self.test.drawn()),
+            detail: &recorded::ended(self.test.common.delivery.rooms.drawn()),
         });
         self.end_outputs();
         let record = RunSummary { samples_left_out: self.samples_left_out, ..record };
@@ -70,7 +70,7 @@ impl Collector<'_, '_> {
         let options = self.test.options();
         let facts = Facts {
             elapsed,
-            drawn: self.test.drawn(),
+            drawn: self.test.common.delivery.rooms.drawn(),
             trend_stats: options.summary_trend_stats.clone(),
             time_unit: options.summary_time_unit.as_deref().and_then(TimeUnit::named),
             full: self.test.asked.full_summary,

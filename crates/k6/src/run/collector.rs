@@ -58,16 +58,15 @@ pub(super) fn run(test: Test, abort: &Arc<Abort>, on: &mut dyn FnMut(RunEvent<'_
         Ok(outputs) => outputs,
         Err(why) => return Ended::early(Exit::Other, format!("an output cannot be written: {why}")),
     };
-    let measured = (test.detail(), !outputs.is_empty());
-    let sampler = test.common.sampler(measured);
-    let delivery = Delivery::of(&test, measured);
+    let sampler = test.common.sampler();
+    let delivery = Delivery::of(&test.common, &sampler);
     let header = header::header(&test, delivery.is_some());
     let options = sonagi_engine::Options {
         source_addresses: test.common.net(1, 1).source_addresses.len(),
         watcher: test.watcher.clone(),
         ..sonagi_engine::Options::new(header, test.options().sonagi.delivery, test.epoch)
     };
-    let dialect = Arc::new(test.dialect(measured));
+    let dialect = Arc::new(test.dialect());
     test.common.tally.users.store(test.plan.planned_vus, Ordering::Relaxed);
     let mut collector = Collector {
         timetable: Timetable::new(test.now()),
@@ -103,7 +102,7 @@ fn outputs(test: &Test) -> io::Result<Vec<SinkThread<Samples>>> {
 
 impl Follow for Collector<'_, '_> {
     fn arrived(&mut self, arrival: Arrival) {
-        self.delivery.iter_mut().for_each(|delivery| delivery.arrived(arrival));
+        self.delivery.iter().for_each(|delivery| delivery.arrived(arrival, &mut self.sampler));
     }
 
     fn room(&self, room: RoomId) -> Option<String> {
@@ -111,12 +110,12 @@ impl Follow for Collector<'_, '_> {
     }
 
     fn closed(&mut self, counts: &Counts, at: At) {
-        self.delivery.iter_mut().for_each(|delivery| delivery.closed(counts, at));
+        self.delivery.iter().for_each(|delivery| delivery.closed(counts, at, &mut self.sampler));
     }
 
     fn counted(&mut self, counts: &Counts, at: At) -> Interval {
-        let delivered = self.delivery.as_mut().map(|delivery| delivery.counted(counts, at));
-        Interval::merged(delivered.into_iter().chain([self.sampler.take()]))
+        self.delivery.iter_mut().for_each(|delivery| delivery.counted(counts, at, &mut self.sampler));
+        self.sampler.take()
     }
 }
 

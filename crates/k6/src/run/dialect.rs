@@ -17,7 +17,7 @@ use super::one_shot::{OneShot, Outcomes};
 use super::vu_pool::VuPool;
 use crate::execution_context::TestUnderWay;
 use crate::executor::{self, Abort, Dropped, Failed, Plan, Share, Watch};
-use crate::metrics::{Detail, Interval, Registry, SystemTag, builtin};
+use crate::metrics::{Interval, Registry, SystemTag, builtin};
 use crate::runtime::{Thrown, User};
 use crate::shard::{Common, Level, Shard};
 use crate::vu::Vu;
@@ -29,8 +29,6 @@ pub(super) struct K6 {
     plan: Arc<Plan>,
     /// The wall clock at the test's start, in ms since 1970.
     started_ms: f64,
-    /// How samples are told apart, and whether each is kept.
-    measured: (Detail, bool),
     /// There once the scenarios are about to begin: all users are made, and `setup` has returned.
     pub(super) under_way: OnceLock<Arc<TestUnderWay>>,
 }
@@ -85,8 +83,7 @@ impl Dialect for K6 {
         kernel: &Rc<sonagi_engine::Shard>,
         task: Option<&OneShot>,
     ) -> Result<Users, Unready> {
-        let sampler = self.common.sampler(self.measured);
-        let shard = Shard::new(Arc::clone(&self.common), Rc::clone(kernel), sampler);
+        let shard = Shard::new(Arc::clone(&self.common), Rc::clone(kernel), self.common.sampler());
         match task {
             None => self.pool(shard).await,
             Some(task) => alone(shard, task),
@@ -136,15 +133,10 @@ fn alone(shard: Rc<Shard>, task: &OneShot) -> Result<Users, Unready> {
 }
 
 impl K6 {
-    pub(super) fn new(
-        common: Arc<Common>,
-        plan: Arc<Plan>,
-        started: SystemTime,
-        measured: (Detail, bool),
-    ) -> K6 {
+    pub(super) fn new(common: Arc<Common>, plan: Arc<Plan>, started: SystemTime) -> K6 {
         let since_1970 = started.duration_since(UNIX_EPOCH).unwrap_or_default();
         let started_ms = since_1970.as_secs_f64() * 1e3;
-        K6 { common, plan, started_ms, measured, under_way: OnceLock::new() }
+        K6 { common, plan, started_ms, under_way: OnceLock::new() }
     }
 
     /// The scenarios are about to begin, of a test that began before `setup`, which returned `data`.

@@ -140,7 +140,7 @@ fn read(asked: Asked, abort: &Arc<Abort>, on: &mut dyn FnMut(RunEvent<'_>)) -> R
     let first = common(&asked, &bundle, &registry, nothing.options, LIMITS);
     let tasks = [Task::Init, Task::Options, Task::Functions].map(|task| (task, None)).to_vec();
     let task = OneShot { tasks, abort: Arc::clone(abort), under_way: None };
-    let reader = Arc::new(K6::new(first, Arc::new(Plan::of(&[], 1)), started, (Detail::Total, false)));
+    let reader = Arc::new(K6::new(first, Arc::new(Plan::of(&[], 1)), started));
     let alone = Header { operations: header::operations(), ..Header::default() };
     let alone = sonagi_engine::Options::new(alone, Default::default(), epoch);
     let done = sonagi_engine::once(&reader, &alone, abort.control(), &mut Reading(on), task);
@@ -214,6 +214,8 @@ fn common(
         bundle: Arc::clone(bundle),
         registry: Arc::clone(registry),
         options: Arc::new(options),
+        detail: if asked.full_summary { Detail::Scopes } else { Detail::Total },
+        keeps_samples: !asked.outputs.is_empty(),
         environment: asked.environment.clone(),
         limits,
         without_global: asked.without_global,
@@ -243,9 +245,9 @@ fn callable(options: &Options, functions: &[String]) -> Result<(), Ended> {
 }
 
 impl Common {
-    /// The sampler of a thread: how it tells samples apart, and whether it keeps each.
-    fn sampler(&self, (detail, keep_samples): (Detail, bool)) -> Sampler {
-        metrics::sampler(&self.registry, detail, self.system_tags(), keep_samples)
+    /// The sampler of a thread.
+    fn sampler(&self) -> Sampler {
+        metrics::sampler(&self.registry, self.detail, self.system_tags(), self.keeps_samples)
     }
 
     fn system_tags(&self) -> SystemTags {
@@ -285,16 +287,12 @@ impl Test {
     }
 
     /// It as its threads share it.
-    fn dialect(&self, measured: (Detail, bool)) -> K6 {
-        K6::new(Arc::clone(&self.common), Arc::clone(&self.plan), self.started, measured)
+    fn dialect(&self) -> K6 {
+        K6::new(Arc::clone(&self.common), Arc::clone(&self.plan), self.started)
     }
 
     fn has(&self, function: &str) -> bool {
         self.functions.iter().any(|own| own == function)
-    }
-
-    fn detail(&self) -> Detail {
-        if self.asked.full_summary { Detail::Scopes } else { Detail::Total }
     }
 
     fn now(&self) -> At {

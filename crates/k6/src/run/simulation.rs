@@ -27,7 +27,7 @@ impl Test {
     /// When the init code throws, which it did not when the script was read.
     pub async fn simulate(self, server: impl Fn(DuplexStream) + 'static) -> Record {
         let abort = Arc::new(Abort::default());
-        let dialect = self.dialect((self.detail(), false));
+        let dialect = self.dialect();
         let recorder = Recorder::sharing(OPERATIONS.len(), self.options().scenarios.len(), dialect.metrics());
         let (clock, net) = (Clock::simulated(Instant::now()), Rc::new(Net::simulated(server)));
         let control = abort.control().clone();

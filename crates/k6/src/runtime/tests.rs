@@ -141,6 +141,8 @@ fn shard(
         bundle: Arc::new(Bundle::new(folder.join("script.js"), script.into())),
         registry: Arc::clone(&registry),
         options: Arc::new(options),
+        detail: Detail::Total,
+        keeps_samples: true,
         environment: vec![("NAME".to_owned(), "value".to_owned())],
         limits: Limits { stack_bytes: 512 << 10, memory_bytes: 64 << 20 },
         without_global: false,
