@@ -16,7 +16,6 @@ mod turns;
 
 pub use arrivals::Arrivals;
 pub use common::{Common, Test};
-pub(crate) use drive::all_over;
 pub use drive::{Share, run};
 pub use plan::{Course, Plan};
 pub use stop::{Abort, Reason, Stop};

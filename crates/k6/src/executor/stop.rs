@@ -134,6 +134,18 @@ impl Stop {
         poll_fn(move |cx| stop.poll_set(cx))
     }
 
+    /// Sleeps until `at`; false when it is time to give up before.
+    pub(crate) async fn sleep(&self, at: At) -> bool {
+        let mut sleep = pin!(self.inner.clock.sleep_until(at));
+        poll_fn(|cx| {
+            if self.poll_set(cx).is_ready() {
+                return Poll::Ready(false);
+            }
+            sleep.as_mut().poll(cx).map(|()| true)
+        })
+        .await
+    }
+
     /// Has `work` done, which looks at this stop whenever it waits; `alarm` sleeps until the deadline, unless an abort
     /// wakes it. Tells as well whether others had a turn meanwhile.
     pub(crate) async fn bound<T>(

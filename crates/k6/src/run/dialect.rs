@@ -183,7 +183,7 @@ impl K6 {
             };
             running.spawn_local(executor::run(share));
         }
-        executor::all_over(&mut running).await;
+        running.join_all().await;
     }
 }
 

@@ -241,10 +241,7 @@ impl VuPool {
         let least = self.shard.common.options.min_iteration_duration;
         let until = begun.plus(i64::try_from(least.as_nanos()).unwrap_or(i64::MAX));
         if vu.now() < until {
-            tokio::select! {
-                () = stop.set() => {}
-                () = vu.clock().sleep_until(until) => {}
-            }
+            stop.sleep(until).await;
         }
     }
 }

@@ -4,7 +4,7 @@
 //! as evenly as arrivals, an arrival would be dropped else that k6 starts. Claiming a user is one atomic count per
 //! shard; the user is then that arrival's, so whoever is claimed for is never looked for in vain.
 
-use super::{Share, all_over};
+use super::Share;
 use crate::executor::{Dropped, Pool, Stop};
 use crate::options::Executor;
 use sonagi_measure::At;
@@ -62,8 +62,7 @@ pub(super) async fn drive<P: Pool>(share: &Rc<Share<P>>) {
         panic!("the inbox of an arrival rate's shard panicked");
     }
     room.close();
-    let mut tasks = room.tasks.take();
-    all_over(&mut tasks).await;
+    room.tasks.take().join_all().await;
 }
 
 /// Tells the other shards that this one hands nothing over any more.
@@ -98,7 +97,7 @@ async fn arrive<P: Pool>(share: &Rc<Share<P>>, room: &Rc<Room>) {
     let mut late = 0;
     while let Some(at) = arrivals.at(n) {
         let planned = share.common.start.plus(at);
-        if !share.sleep(planned, &stop).await {
+        if !stop.sleep(planned).await {
             return;
         }
         let now = share.clock.now();
@@ -117,7 +116,7 @@ async fn arrive<P: Pool>(share: &Rc<Share<P>>, room: &Rc<Room>) {
     }
     // k6, too, ends with the duration of a constant rate, and with the last arrival of a ramping one.
     if matches!(share.options.executor, Executor::ConstantArrivalRate { .. }) {
-        share.sleep(share.common.regular_end, &stop).await;
+        stop.sleep(share.common.regular_end).await;
     }
 }
 

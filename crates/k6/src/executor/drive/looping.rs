@@ -1,6 +1,6 @@
 //! Users whose next iteration follows their last: constant and ramping users, iterations per user and shared ones.
 
-use super::{Share, all_over};
+use super::Share;
 use crate::executor::{Dropped, Pool, Turn};
 use crate::options::Executor;
 use std::pin::pin;
@@ -14,7 +14,7 @@ pub(super) async fn drive<P: Pool>(share: &Rc<Share<P>>) {
         let (share, turn) = (Rc::clone(share), turn.clone());
         tasks.spawn_local(async move { share.turn(&turn).await });
     }
-    all_over(&mut tasks).await;
+    tasks.join_all().await;
 }
 
 /// Drops the shared iterations that are left when the last user is given back.
@@ -33,7 +33,7 @@ impl<P: Pool> Share<P> {
         let mut spans = turn.spans.iter().map(|(from, until)| (start.plus(*from), start.plus(*until)));
         let mut next = spans.next();
         while let Some((from, until)) = next {
-            if !self.sleep(from, &stop).await {
+            if !stop.sleep(from).await {
                 return;
             }
             // k6, too, takes no user for a span without length.

@@ -14,12 +14,9 @@ use super::{Dropped, Iteration, Over, Pool, Reason, Vu, Watch};
 use crate::options::Scenario;
 use sonagi_measure::At;
 use sonagi_transport::clock::{Clock, Sleep};
-use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::Poll;
-use tokio::task::JoinSet;
 
 /// One scenario's share on one shard.
 pub struct Share<P: Pool> {
@@ -42,7 +39,7 @@ pub struct Share<P: Pool> {
 /// Runs a share to its end. To be called on the shard's thread, within its `LocalSet`, on every shard of the plan.
 pub async fn run<P: Pool>(share: Share<P>) {
     let share = Rc::new(share);
-    let started = share.sleep(share.common.start, &share.stop(share.common.hard_end)).await;
+    let started = share.stop(share.common.hard_end).sleep(share.common.start).await;
     if started {
         match share.course().arrivals {
             Some(_) => arriving::drive(&share).await,
@@ -73,34 +70,17 @@ impl<P: Pool> Share<P> {
         self.common.test.abort.asked()
     }
 
-    /// Sleeps until `at`; false when stopped before.
-    async fn sleep(&self, at: At, stop: &Stop) -> bool {
-        let mut sleep = std::pin::pin!(self.clock.sleep_until(at));
-        std::future::poll_fn(|cx| {
-            if stop.poll_set(cx).is_ready() {
-                return Poll::Ready(false);
-            }
-            sleep.as_mut().poll(cx).map(|()| true)
-        })
-        .await
-    }
-
     /// A user for a turn. There is one, unless another scenario holds on to it longer than planned.
     async fn take(&self) -> Option<P::Vu> {
-        if let Some(vu) = self.pool.take() {
-            return Some(vu);
+        match self.pool.take() {
+            Some(vu) => Some(vu),
+            None => self.create().await,
         }
-        self.create().await
     }
 
     async fn create(&self) -> Option<P::Vu> {
-        match self.pool.create().await {
-            Ok(vu) => Some(vu),
-            Err(why) => {
-                self.watch.failed(self.common.scenario, &why);
-                None
-            }
-        }
+        let created = self.pool.create().await;
+        created.inspect_err(|why| self.watch.failed(self.common.scenario, why)).ok()
     }
 
     fn dropped(&self, count: u64, why: Dropped) {
@@ -135,17 +115,6 @@ impl<P: Pool> Share<P> {
         let is_last = self.common.end_share(self.clock.now());
         if is_last && !self.aborted() {
             looping::finish(self);
-        }
-    }
-}
-
-/// Until all of a shard's tasks are over; a panic in one is passed on.
-pub(crate) async fn all_over(tasks: &mut JoinSet<()>) {
-    while let Some(over) = tasks.join_next().await {
-        if let Err(error) = over
-            && error.is_panic()
-        {
-            std::panic::resume_unwind(error.into_panic());
         }
     }
 }
