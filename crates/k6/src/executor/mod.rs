@@ -22,7 +22,6 @@ pub use stop::{Abort, Reason, Stop};
 pub use turns::Turn;
 
 use sonagi_measure::At;
-use std::fmt;
 use std::future::Future;
 use std::rc::Rc;
 
@@ -72,14 +71,9 @@ pub enum Over {
 }
 
 /// Why no virtual user could be created.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no virtual user could be created: {0}")]
 pub struct Failed(pub String);
-
-impl fmt::Display for Failed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no virtual user could be created: {}", self.0)
-    }
-}
 
 /// Why iterations that were planned were not begun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

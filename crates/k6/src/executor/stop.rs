@@ -11,34 +11,25 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Waker};
 
 /// Why a test ends before its time.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
     /// A signal interrupted it.
+    #[error("the test was interrupted by a signal")]
     Signal,
     /// Somebody asked for it by other means, a button of the test's page.
+    #[error("the test was stopped from its page")]
     Request,
     /// A threshold was crossed that says so; these metrics have one that was, as k6 lists them.
+    #[error(
+        "thresholds on metrics '{0}' were crossed; at least one has abortOnFail enabled, stopping test prematurely"
+    )]
     Crossed(String),
     /// The script wants it, and says this.
+    #[error("{0}")]
     Script(String),
     /// Nobody takes its results any more.
+    #[error("the test was stopped because nobody takes its results any more")]
     Unread,
-}
-
-impl std::fmt::Display for Reason {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Reason::Signal => f.write_str("the test was interrupted by a signal"),
-            Reason::Request => f.write_str("the test was stopped from its page"),
-            Reason::Crossed(metrics) => write!(
-                f,
-                "thresholds on metrics '{metrics}' were crossed; at least one has abortOnFail enabled, stopping test \
-                 prematurely"
-            ),
-            Reason::Script(why) => f.write_str(why),
-            Reason::Unread => f.write_str("the test was stopped because nobody takes its results any more"),
-        }
-    }
 }
 
 /// Ends a test before its time, on all shards. Whoever asks first says why.
