@@ -3,9 +3,8 @@
 
 use sonagi_engine::Dialect;
 use sonagi_measure::At;
-use sonagi_measure::recorder::{Counter, Counters, Record};
+use sonagi_measure::recorder::{Counters, Record};
 use sonagi_transport::net::NetOptions;
-use std::cell::RefCell;
 use std::io;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
@@ -16,11 +15,10 @@ use tokio::task::JoinSet;
 use super::one_shot::{OneShot, Outcomes};
 use super::vu_pool::VuPool;
 use crate::execution_context::TestUnderWay;
-use crate::executor::{self, Abort, Dropped, Failed, Plan, Share, Watch};
-use crate::metrics::{Interval, Registry, SystemTag, builtin};
-use crate::runtime::{Thrown, User};
-use crate::shard::{Common, Level, Shard};
-use crate::vu::Vu;
+use crate::executor::{self, Abort, Plan, Pool, Share, Watch};
+use crate::metrics::{Interval, Registry};
+use crate::runtime::Thrown;
+use crate::shard::{Common, Shard};
 
 /// A test, as its threads share it.
 pub(super) struct K6 {
@@ -47,17 +45,8 @@ pub(super) enum Unready {
     Stopped,
 }
 
-/// A thread's users.
-pub(super) struct Users {
-    shard: Rc<Shard>,
-    /// The users of a load thread.
-    pool: Option<Rc<VuPool>>,
-    /// The one that does something once.
-    alone: RefCell<Option<User>>,
-}
-
 impl Dialect for K6 {
-    type Thread = Users;
+    type Thread = Rc<VuPool>;
     type Task = OneShot;
     type Done = Outcomes;
     type Error = Unready;
@@ -82,18 +71,27 @@ impl Dialect for K6 {
         &self,
         kernel: &Rc<sonagi_engine::Shard>,
         task: Option<&OneShot>,
-    ) -> Result<Users, Unready> {
+    ) -> Result<Rc<VuPool>, Unready> {
         let shard = Shard::new(Arc::clone(&self.common), Rc::clone(kernel), self.common.sampler());
+        let pool = VuPool::new(&shard);
         match task {
-            None => self.pool(shard).await,
-            Some(task) => alone(shard, task),
+            None => self.fill(&pool).await?,
+            Some(task) => {
+                if let Some((began, there)) = task.under_way {
+                    let test = TestUnderWay { there, began, ..TestUnderWay::default() };
+                    // Set once: the shard is new.
+                    let _ = shard.instance.set(Arc::new(test));
+                }
+                pool.put(pool.fresh(0)?);
+            }
         }
+        Ok(pool)
     }
 
-    async fn load(&self, users: &Users) {
-        // Both are there: this is a load thread, and it was told to begin.
-        let (Some(pool), Some(test)) = (&users.pool, self.under_way.get()) else { return };
-        let shard = &users.shard;
+    async fn load(&self, pool: &Rc<VuPool>) {
+        // It is there: the thread was told to begin.
+        let Some(test) = self.under_way.get() else { return };
+        let shard = &pool.shard;
         // Set once: a shard begins once.
         let _ = shard.instance.set(Arc::clone(test));
         self.run_scenarios(pool).await;
@@ -103,16 +101,15 @@ impl Dialect for K6 {
         pool.part();
     }
 
-    async fn once(&self, users: &Users, task: OneShot) -> Outcomes {
-        let user = users.alone.take();
-        match user {
-            Some(user) => task.perform(&users.shard.clock, user).await,
+    async fn once(&self, pool: &Rc<VuPool>, task: OneShot) -> Outcomes {
+        match pool.take() {
+            Some(vu) => task.perform(&pool.shard.clock, vu.user).await,
             None => Outcomes::new(),
         }
     }
 
-    fn observed(&self, users: &Users) -> Interval {
-        users.shard.sampler.borrow_mut().take()
+    fn observed(&self, pool: &Rc<VuPool>) -> Interval {
+        pool.shard.sampler.borrow_mut().take()
     }
 
     /// Keeps the results of its requests; messages of `setup` and `teardown` are owed to nobody.
@@ -121,15 +118,6 @@ impl Dialect for K6 {
         let has_some = !metrics.is_empty() || !failures.is_empty() || counters != Counters::default();
         has_some.then(|| Record { counters, operations, codes, failures, metrics, ..Record::default() })
     }
-}
-
-fn alone(shard: Rc<Shard>, task: &OneShot) -> Result<Users, Unready> {
-    if let Some((began, there)) = task.under_way {
-        // Set once: the shard is new.
-        let _ = shard.instance.set(Arc::new(TestUnderWay { there, began, ..TestUnderWay::default() }));
-    }
-    let user = User::new(Vu::new(Rc::clone(&shard), 0))?;
-    Ok(Users { shard, pool: None, alone: RefCell::new(Some(user)) })
 }
 
 impl K6 {
@@ -155,21 +143,19 @@ impl K6 {
         self.under_way.get().map_or(&[][..], |test| test.scenarios.as_slice())
     }
 
-    /// A load thread's users, all of which have run their init code.
-    async fn pool(&self, shard: Rc<Shard>) -> Result<Users, Unready> {
-        let pool = VuPool::new(&shard);
-        for place in shard.place.index.iter().flat_map(|index| self.plan.planned_on(*index)) {
+    /// Gives a load thread its users, all of which have run their init code.
+    async fn fill(&self, pool: &Rc<VuPool>) -> Result<(), Unready> {
+        for place in pool.shard.place.index.iter().flat_map(|index| self.plan.planned_on(*index)) {
             let made = pool.made(place + 1).await.map_err(|thrown| Unready::Thrown(place + 1, thrown))?;
             pool.put(made);
             self.common.tally.initialised.fetch_add(1, Ordering::Relaxed);
         }
-        Ok(Users { shard, pool: Some(pool), alone: RefCell::default() })
+        Ok(())
     }
 
     /// All scenarios of this thread, side by side.
     async fn run_scenarios(&self, pool: &Rc<VuPool>) {
         let shard = &pool.shard;
-        let watch = Rc::new(Watcher(Rc::clone(shard)));
         let mut running = JoinSet::new();
         for (options, common) in self.common.options.scenarios.iter().zip(self.scenarios()) {
             let share = Share {
@@ -179,40 +165,10 @@ impl K6 {
                 shard: shard.place.index.unwrap_or_default(),
                 pool: Rc::clone(pool),
                 clock: Rc::clone(&shard.clock),
-                watch: Rc::clone(&watch) as Rc<dyn Watch>,
+                watch: Rc::clone(pool) as Rc<dyn Watch>,
             };
             running.spawn_local(executor::run(share));
         }
         running.join_all().await;
-    }
-}
-
-/// Passes the events of executors to the samples and to the log.
-struct Watcher(Rc<Shard>);
-
-impl Watch for Watcher {
-    fn dropped(&self, scenario: usize, count: u64, why: Dropped, _: At) {
-        let scenario = &self.0.common.options.scenarios[scenario];
-        let tags = self.0.tags.with_automatic(&[(SystemTag::Scenario, &scenario.name)]);
-        self.0.observe(builtin::DROPPED_ITERATIONS, count as f64, &tags);
-        self.0.count(Counter::ArrivalsPlanned, count);
-        let counter = match why {
-            Dropped::Busy => Counter::UsersSkipped,
-            Dropped::Late => Counter::ArrivalsMissed,
-        };
-        self.0.count(counter, count);
-    }
-
-    fn insufficient_vus(&self, scenario: usize, most: u64) {
-        let scenario = &self.0.common.options.scenarios[scenario];
-        let text = format!("Insufficient VUs, reached {most} active VUs and cannot initialize more");
-        let fields =
-            vec![("executor", scenario.executor.name().to_owned()), ("scenario", scenario.name.clone())];
-        self.0.say(Level::Warn, text, fields);
-    }
-
-    fn failed(&self, scenario: usize, why: &Failed) {
-        let scenario = &self.0.common.options.scenarios[scenario];
-        self.0.say(Level::Error, why.to_string(), vec![("scenario", scenario.name.clone())]);
     }
 }

@@ -4,6 +4,7 @@ use sonagi_measure::At;
 use sonagi_measure::recorder::Counter;
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -12,7 +13,7 @@ use std::time::Duration;
 
 use super::ending::{EXCEPTION, complaint};
 use crate::execution_context::CurrentIteration;
-use crate::executor::{self, Failed, Iteration, Over, Stop};
+use crate::executor::{self, Dropped, Failed, Iteration, Over, Stop};
 use crate::metrics::{SystemTag, Tags, builtin};
 use crate::modules::delivery;
 use crate::options::{Executor, Scenario};
@@ -40,7 +41,7 @@ struct ScenarioContext {
 
 /// A user, as executors have it.
 pub(super) struct PooledVu {
-    user: User,
+    pub(super) user: User,
     pool: Rc<VuPool>,
     /// The scenario it iterated in last.
     last: Option<usize>,
@@ -72,13 +73,18 @@ impl VuPool {
         })
     }
 
+    /// A user that has done nothing yet.
+    pub(super) fn fresh(self: &Rc<Self>, number: u64) -> io::Result<PooledVu> {
+        let user = User::new(Vu::new(Rc::clone(&self.shard), number))?;
+        Ok(PooledVu { user, pool: Rc::clone(self), last: None, done: vec![0; self.scenarios.len()] })
+    }
+
     /// A user whose init code has run.
     pub(super) async fn made(self: &Rc<Self>, number: u64) -> Result<PooledVu, Thrown> {
-        let vu = Vu::new(Rc::clone(&self.shard), number);
-        let mut user =
-            User::new(vu).map_err(|why| Thrown::Error(format!("a user could not be made: {why}")))?;
-        user.perform(Task::Init, Stop::never(&self.shard.clock)).await?;
-        Ok(PooledVu { user, pool: Rc::clone(self), last: None, done: vec![0; self.scenarios.len()] })
+        let fresh = self.fresh(number);
+        let mut vu = fresh.map_err(|why| Thrown::Error(format!("a user could not be made: {why}")))?;
+        vu.user.perform(Task::Init, Stop::never(&self.shard.clock)).await?;
+        Ok(vu)
     }
 
     pub(super) fn put(&self, vu: PooledVu) {
@@ -115,6 +121,34 @@ impl executor::Pool for VuPool {
     fn give_back(&self, vu: PooledVu) {
         // The one given back last is the warmest, but k6's users take turns.
         self.put(vu);
+    }
+}
+
+/// What executors see goes to the samples and to the log.
+impl executor::Watch for VuPool {
+    fn dropped(&self, scenario: usize, count: u64, why: Dropped, _: At) {
+        let scenario = &self.shard.common.options.scenarios[scenario];
+        let tags = self.shard.tags.with_automatic(&[(SystemTag::Scenario, &scenario.name)]);
+        self.shard.observe(builtin::DROPPED_ITERATIONS, count as f64, &tags);
+        self.shard.count(Counter::ArrivalsPlanned, count);
+        let counter = match why {
+            Dropped::Busy => Counter::UsersSkipped,
+            Dropped::Late => Counter::ArrivalsMissed,
+        };
+        self.shard.count(counter, count);
+    }
+
+    fn insufficient_vus(&self, scenario: usize, most: u64) {
+        let scenario = &self.shard.common.options.scenarios[scenario];
+        let text = format!("Insufficient VUs, reached {most} active VUs and cannot initialize more");
+        let fields =
+            vec![("executor", scenario.executor.name().to_owned()), ("scenario", scenario.name.clone())];
+        self.shard.say(Level::Warn, text, fields);
+    }
+
+    fn failed(&self, scenario: usize, why: &Failed) {
+        let scenario = &self.shard.common.options.scenarios[scenario];
+        self.shard.say(Level::Error, why.to_string(), vec![("scenario", scenario.name.clone())]);
     }
 }
 
@@ -210,20 +244,21 @@ impl VuPool {
         outcome: Result<Option<String>, Thrown>,
         (begun, now): (At, At),
     ) -> Over {
-        let mut over = Over::Complete;
-        match outcome {
-            Err(Thrown::Interrupted) => {
-                vu.observe_traffic(&vu.tags(), now);
-                return Over::Interrupted;
+        let over = match outcome {
+            Err(Thrown::Interrupted) => Over::Interrupted,
+            Err(Thrown::Aborted(why)) => Over::Abort(why),
+            Err(thrown) => {
+                self.complain(&thrown, iteration);
+                Over::Complete
             }
-            Err(Thrown::Aborted(why)) => over = Over::Abort(why),
-            Err(thrown) => self.complain(&thrown, iteration),
-            Ok(_) => {}
-        }
+            Ok(_) => Over::Complete,
+        };
         let tags = vu.tags();
         vu.observe_traffic(&tags, now);
-        vu.shard.observe_at(builtin::ITERATION_DURATION, now.since(begun) as f64 / 1e6, &tags, now);
-        vu.shard.observe_at(builtin::ITERATIONS, 1.0, &tags, now);
+        if over != Over::Interrupted {
+            vu.shard.observe_at(builtin::ITERATION_DURATION, now.since(begun) as f64 / 1e6, &tags, now);
+            vu.shard.observe_at(builtin::ITERATIONS, 1.0, &tags, now);
+        }
         over
     }
 
