@@ -32,8 +32,7 @@ pub struct SinkThread<T> {
     /// How much may wait.
     most: u64,
     left_out: u64,
-    /// None: its failure has been told.
-    thread: Option<JoinHandle<io::Result<()>>>,
+    thread: JoinHandle<io::Result<()>>,
 }
 
 /// How much waits for a sink, what it writes at the moment included.
@@ -61,7 +60,7 @@ impl<T: Send + 'static> SinkThread<T> {
         let written = Arc::clone(&waiting);
         let thread = std::thread::Builder::new().name(name.to_owned());
         let thread = thread.spawn(move || write(sink, &given, &written))?;
-        Ok(SinkThread { queue, waiting, most, left_out: 0, thread: Some(thread) })
+        Ok(SinkThread { queue, waiting, most, left_out: 0, thread })
     }
 
     /// Hands something over that counts as `size`, if there is room for it, and says whether there was; never waits. A
@@ -74,7 +73,7 @@ impl<T: Send + 'static> SinkThread<T> {
         }
         *waiting += size;
         drop(waiting);
-        // A sink that has failed takes no more: the failure is reported once.
+        // A sink that has failed takes no more: its end says why.
         let _ = self.queue.send((given, size));
         true
     }
@@ -95,15 +94,9 @@ impl<T: Send + 'static> SinkThread<T> {
         self.left_out
     }
 
-    /// Why it cannot be written any more; told once.
-    pub fn take_failure(&mut self) -> Option<io::Error> {
-        let thread = self.thread.take_if(|thread| thread.is_finished())?;
-        result(thread).err()
-    }
-
-    /// Whether it cannot be written any more.
+    /// Whether it cannot be written any more; [`SinkThread::finish`] says why.
     pub fn has_failed(&self) -> bool {
-        self.thread.is_none()
+        self.thread.is_finished()
     }
 
     /// Waits until all that it was given is written.
@@ -112,12 +105,8 @@ impl<T: Send + 'static> SinkThread<T> {
     /// Why not all of it is.
     pub fn finish(self) -> io::Result<()> {
         drop(self.queue);
-        self.thread.map_or(Ok(()), result)
+        self.thread.join().unwrap_or_else(|_| Err(io::Error::other("its thread broke")))
     }
-}
-
-fn result(thread: JoinHandle<io::Result<()>>) -> io::Result<()> {
-    thread.join().unwrap_or_else(|_| Err(io::Error::other("its thread broke")))
 }
 
 fn write<T>(mut sink: impl Sink<T>, given: &Receiver<(T, u64)>, waiting: &Waiting) -> io::Result<()> {
@@ -188,17 +177,14 @@ mod tests {
     }
 
     #[test]
-    fn why_a_sink_cannot_be_written_is_told_once() {
+    fn a_sink_that_cannot_be_written_takes_no_more_and_says_why_at_its_end() {
         let (mut sink, go, _) = slow(10, true);
         sink.give(1, 1);
         drop(go);
-        let failure = std::iter::repeat_with(|| {
+        while !sink.has_failed() {
             std::thread::yield_now();
-            sink.take_failure()
-        });
-        assert_eq!(failure.flatten().next().unwrap().to_string(), "full");
-        assert!(sink.has_failed() && sink.take_failure().is_none());
+        }
         sink.give(2, 1);
-        sink.finish().unwrap();
+        assert_eq!(sink.finish().unwrap_err().to_string(), "full");
     }
 }

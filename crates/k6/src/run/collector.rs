@@ -332,19 +332,16 @@ impl Collector<'_, '_> {
 
     fn write(&mut self, samples: Vec<Sample>) {
         let samples: Samples = Arc::new(samples);
-        let (mut lost, mut left_out) = (Vec::new(), 0);
-        self.outputs.retain_mut(|output| {
+        for output in &mut self.outputs {
             output.give(Arc::clone(&samples), samples.len() as u64);
-            lost.extend(output.take_failure());
-            if output.has_failed() {
-                left_out += output.left_out();
+        }
+        let lost: Vec<_> = self.outputs.extract_if(.., |output| output.has_failed()).collect();
+        for output in lost {
+            self.samples_left_out += output.left_out();
+            if let Err(why) = output.finish() {
+                // What comes after a hole would pass for the whole.
+                self.say(Level::Error, format!("an output cannot be written any more and ends here: {why}"));
             }
-            !output.has_failed()
-        });
-        self.samples_left_out += left_out;
-        for why in lost {
-            // What comes after a hole would pass for the whole.
-            self.say(Level::Error, format!("an output cannot be written any more and ends here: {why}"));
         }
     }
 
