@@ -102,14 +102,10 @@ pub fn run(
         return Err(Error::NothingToDo);
     }
     check_sources(&options.source_addresses)?;
-    let (source_addresses, watcher) = (options.source_addresses.len(), options.watcher.clone());
-    let written = header(&plan, &options);
+    let (header, rules) = (header(&plan, &options), plan.delivery.unwrap_or_default());
     let artillery = Arc::new(Artillery::new(plan, options));
-    let submetrics = artillery.metrics.submetrics().iter().map(|one| one.name.to_string()).collect();
-    let header = Header { submetrics, ..written };
-    let rules = artillery.plan.delivery.unwrap_or_default();
-    let kernel = sonagi_engine::Options::new(header, rules, Instant::now());
-    let kernel = sonagi_engine::Options { source_addresses, watcher, ..kernel };
+    let kernel = sonagi_engine::Options::new(&*artillery, header, rules, Instant::now());
+    let kernel = sonagi_engine::Options { watcher: artillery.options.watcher.clone(), ..kernel };
     let mut follower = Follower {
         boundaries: artillery.plan.load.boundaries(),
         artillery: Arc::clone(&artillery),
@@ -159,34 +155,24 @@ fn header(plan: &Plan, options: &Options) -> Header {
 /// A plan under way, as its threads share it.
 struct Artillery {
     plan: Arc<Plan>,
+    options: Options,
     shared: Arc<RunShared>,
     metrics: Arc<Registry>,
     /// Where operations with tags are sampled, by `TaggedId`.
     tagged: Vec<TaggedSeries>,
-    net: NetOptions,
-    /// For who loads the processor first.
-    processor: LoadedProcessor,
     /// The variables that the `before` flow set.
     before_variables: OnceLock<Vec<(String, Value)>>,
 }
 
 impl Artillery {
     fn new(plan: Plan, options: Options) -> Artillery {
-        let net = NetOptions {
-            verify_certificates: plan.verify_certificates,
-            source_addresses: options.source_addresses,
-            http2: plan.http.http2,
-            timed: plan.plugins.extended,
-            ..NetOptions::default()
-        };
         let (metrics, tagged) = tagged::metrics(&plan);
         Artillery {
             shared: Arc::new(RunShared::new(&plan.load, options.seed, MOST_LIVING)),
             plan: Arc::new(plan),
+            options,
             metrics: Arc::new(metrics),
             tagged,
-            net,
-            processor: options.processor,
             before_variables: OnceLock::new(),
         }
     }
@@ -200,7 +186,7 @@ impl Artillery {
     ) -> Result<Option<Rc<Sidecar>>, Unloaded> {
         let may_call = task.is_none_or(|flow| flow.iter().any(Step::calls_functions));
         let Some(processor) = self.plan.processor.clone().filter(|_| may_call) else { return Ok(None) };
-        let (kept, control) = (self.processor.clone(), kernel.control.clone());
+        let (kept, control) = (self.options.processor.clone(), kernel.control.clone());
         Sidecar::start(processor, kept, common.shared(), control, &mut |said| hear(kernel, said)).await
     }
 }
@@ -229,7 +215,13 @@ impl Dialect for Artillery {
     }
 
     fn net(&self, _: Option<usize>) -> NetOptions {
-        self.net.clone()
+        NetOptions {
+            verify_certificates: self.plan.verify_certificates,
+            source_addresses: self.options.source_addresses.clone(),
+            http2: self.plan.http.http2,
+            timed: self.plan.plugins.extended,
+            ..NetOptions::default()
+        }
     }
 
     async fn prepare(

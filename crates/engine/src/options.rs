@@ -5,6 +5,7 @@ use sonagi_measure::totals::Header;
 use std::sync::Arc;
 use tokio::time::Instant;
 
+use crate::dialect::Dialect;
 use crate::health;
 use crate::watcher::Watcher;
 
@@ -25,16 +26,19 @@ pub struct Options {
 
 impl Options {
     /// Those of a run that began then, at whose target nobody looks. The header is completed by what is so of every
-    /// run: the generator's version and machine, and the ledger's deadline.
-    pub fn new(header: Header, rules: Rules, epoch: Instant) -> Options {
+    /// run: the generator's version and machine, the ledger's deadline, and the sub-metrics of the dialect's registry.
+    pub fn new(dialect: &impl Dialect, header: Header, rules: Rules, epoch: Instant) -> Options {
+        let submetrics = dialect.metrics().submetrics();
         let header = Header {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             environment: health::environment(),
             cores: health::cores(),
             deadline_ms: rules.deadline_ns as f64 / 1e6,
+            submetrics: submetrics.iter().map(|one| one.name.to_string()).collect(),
             ..header
         };
-        Options { header, rules, source_addresses: 0, epoch, watcher: None }
+        let source_addresses = dialect.net(None).source_addresses.len();
+        Options { header, rules, source_addresses, epoch, watcher: None }
     }
 }
 

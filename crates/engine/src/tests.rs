@@ -133,7 +133,7 @@ impl Collect<Toy> for Follower<'_> {
 fn run_toy(toy: Toy, control: &Control) -> (Result<Summary, Error<String>>, Seen, Vec<String>) {
     let (toy, mut seen) = (Arc::new(toy), Seen::default());
     let header = Header { shards: 3, ..Header::default() };
-    let options = Options::new(header, Rules::default(), Instant::now());
+    let options = Options::new(&*toy, header, Rules::default(), Instant::now());
     let mut follower = Follower { toy: Arc::clone(&toy), control: control.clone(), seen: &mut seen };
     let summary = run(&toy, &options, control, &mut follower);
     let noted = toy.seen.lock().unwrap().clone();

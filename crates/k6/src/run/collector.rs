@@ -61,12 +61,11 @@ pub(super) fn run(test: Test, abort: &Arc<Abort>, on: &mut dyn FnMut(RunEvent<'_
     let sampler = test.common.sampler();
     let delivery = Delivery::of(&test.common, &sampler);
     let header = header::header(&test, delivery.is_some());
-    let options = sonagi_engine::Options {
-        source_addresses: test.common.net(1, 1).source_addresses.len(),
-        watcher: test.watcher.clone(),
-        ..sonagi_engine::Options::new(header, test.options().sonagi.delivery, test.epoch)
-    };
     let dialect = Arc::new(test.dialect());
+    let options = sonagi_engine::Options {
+        watcher: test.watcher.clone(),
+        ..sonagi_engine::Options::new(&*dialect, header, test.options().sonagi.delivery, test.epoch)
+    };
     test.common.tally.users.store(test.plan.planned_vus, Ordering::Relaxed);
     let mut collector = Collector {
         timetable: Timetable::new(test.now()),

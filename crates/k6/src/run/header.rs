@@ -32,7 +32,6 @@ pub(super) fn header(test: &Test, tracked: bool) -> Header {
         tracked,
         // Of statuses only a line of the log says something, where all of them failed.
         fail_on_status: FailOnStatus::Never,
-        submetrics: test.common.registry.submetrics().iter().map(|one| one.name.to_string()).collect(),
         objective_ms: test.store.objective_ms(),
         language: Some(recorded::language(
             options,

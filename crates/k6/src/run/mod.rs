@@ -142,7 +142,7 @@ fn read(asked: Asked, abort: &Arc<Abort>, on: &mut dyn FnMut(RunEvent<'_>)) -> R
     let task = OneShot { tasks, abort: Arc::clone(abort), under_way: None };
     let reader = Arc::new(K6::new(first, Arc::new(Plan::of(&[], 1)), started));
     let alone = Header { operations: header::operations(), ..Header::default() };
-    let alone = sonagi_engine::Options::new(alone, Default::default(), epoch);
+    let alone = sonagi_engine::Options::new(&*reader, alone, Default::default(), epoch);
     let done = sonagi_engine::once(&reader, &alone, abort.control(), &mut Reading(on), task);
     let mut read = match done {
         Ok(Some(outcomes)) => outcomes.into_iter(),
