@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::Exit;
 use super::collector::Collector;
 use super::ending::Files;
 use super::one_shot::outcome;
+use super::{End, Exit};
 use crate::executor::Reason;
 use crate::metrics::MetricStore;
 use crate::runtime::{Given, Thrown};
@@ -23,7 +23,7 @@ impl Collector<'_, '_> {
     pub(super) fn close(&mut self, record: RunSummary, metrics: &mut MetricStore) -> RunSummary {
         let elapsed = self.timetable.elapsed(self.test.now());
         let judgement = metrics.judge(elapsed, true);
-        if !judgement.metrics.is_empty() && self.exit == Exit::Passed {
+        if !judgement.metrics.is_empty() && self.ended.exit == Exit::Passed {
             self.say(
                 Level::Error,
                 format!("thresholds on metrics '{}' have been crossed", judgement.metrics.join(", ")),
@@ -50,20 +50,20 @@ impl Collector<'_, '_> {
         let failures = self.failures(judged.iter().all(|threshold| threshold.held));
         let hints = summary.unlimited_faults().into_iter().chain(summary.missing_in_outputs());
         let record = record.judged_by_rules(judged, failures, hints.collect());
-        self.summary = Some(summary);
+        self.ended.end = End::Summary(summary);
         record
     }
 
     /// Why the test failed, beside the thresholds that say so themselves: the verdict of its record is what its exit
     /// code says.
     fn failures(&self, have_thresholds_held: bool) -> Vec<String> {
-        let is_told = self.exit == Exit::ThresholdsCrossed && !have_thresholds_held;
-        if self.exit.conclusion() != Some(Conclusion::Fail) || is_told {
+        let is_told = self.ended.exit == Exit::ThresholdsCrossed && !have_thresholds_held;
+        if self.ended.exit.conclusion() != Some(Conclusion::Fail) || is_told {
             return Vec::new();
         }
-        let is_it = |why: &&Reason| Exit::of_abort(why) == self.exit;
+        let is_it = |why: &&Reason| Exit::of_abort(why) == self.ended.exit;
         let abort = self.abort.why().filter(is_it).map(Reason::to_string);
-        vec![abort.or_else(|| self.why.clone()).unwrap_or_else(|| self.exit.reason().to_owned())]
+        vec![abort.or_else(|| self.ended.why.clone()).unwrap_or_else(|| self.ended.exit.reason().to_owned())]
     }
 
     fn summarised(&self, record: &RunSummary, elapsed: Duration, metrics: &mut MetricStore) -> Summary {

@@ -25,7 +25,7 @@ use crate::metrics::{Interval, MetricStore, Registry, Sample, Sampler};
 use crate::output::{Output, Samples};
 use crate::runtime::{Given, Task, Thrown};
 use crate::shard::Level;
-use crate::summary::{Summary, recorded};
+use crate::summary::recorded;
 use crate::vu::Phase;
 
 /// The state of the collector.
@@ -40,16 +40,14 @@ pub(super) struct Collector<'a, 'o> {
     /// For what the collector itself observes.
     pub(super) sampler: Sampler,
     pub(super) timetable: Timetable,
-    pub(super) exit: Exit,
-    pub(super) why: Option<String>,
+    /// How the test ends, as far as that is known.
+    pub(super) ended: Ended,
     /// The value that `setup` returned, as the scenarios get it.
     pub(super) data: Option<Arc<str>>,
-    pub(super) bars: Vec<String>,
     /// The ledger as metrics; None: the script has nothing to do with it.
     delivery: Option<Delivery>,
     /// It was told why the test was asked to end.
     is_abort_told: bool,
-    pub(super) summary: Option<Box<Summary>>,
 }
 
 /// Runs a test to its end.
@@ -76,16 +74,13 @@ pub(super) fn run(test: Test, abort: &Arc<Abort>, on: &mut dyn FnMut(RunEvent<'_
         outputs,
         samples_left_out: 0,
         sampler,
-        exit: Exit::Passed,
-        why: None,
+        ended: Ended { exit: Exit::Passed, end: End::Nothing, why: None, bars: Vec::new() },
         data: None,
-        bars: Vec::new(),
         delivery,
         is_abort_told: false,
-        summary: None,
     };
     match sonagi_engine::run(&dialect, &options, abort.control(), &mut collector) {
-        Ok(_) => collector.ended(&options),
+        Ok(_) => collector.finish(&options),
         Err(error) => collector.not_run(error),
     }
 }
@@ -142,7 +137,9 @@ impl Collect<K6> for Collector<'_, '_> {
     fn task(&mut self, phase: sonagi_engine::Phase) -> Option<OneShot> {
         let phase = in_script(phase);
         if phase == Phase::Setup {
-            self.begin();
+            let at = self.test.now();
+            self.timetable.began = Some(at);
+            (self.on)(RunEvent::Noted { at, kind: recorded::BEGAN, detail: &Value::Null });
         }
         self.one_shot(phase, || Given::Data(self.data.clone()))
     }
@@ -154,7 +151,7 @@ impl Collect<K6> for Collector<'_, '_> {
             Ok(_) => {}
             Err(thrown) => {
                 if phase == Phase::Setup {
-                    self.bars = self.unbegun("Run", "100% ] setup()");
+                    self.ended.bars = self.unbegun("Run", "100% ] setup()");
                 }
                 self.ended_by(&thrown, phase);
                 return false;
@@ -182,7 +179,7 @@ impl Collect<K6> for Collector<'_, '_> {
     }
 
     fn loaded(&mut self, now: At) {
-        self.bars = self.drawn().lines(now);
+        self.ended.bars = self.drawn().lines(now);
         self.tell_abort();
     }
 
@@ -190,7 +187,7 @@ impl Collect<K6> for Collector<'_, '_> {
         if self.dialect.under_way.get().is_some() {
             self.tell_abort();
             let is_empty = !self.dialect.scenarios().iter().any(|common| common.complete() > 0);
-            if is_empty && self.exit == Exit::Passed {
+            if is_empty && self.ended.exit == Exit::Passed {
                 let text = "No script iterations fully finished, consider making the test duration longer";
                 self.say(Level::Warn, text.to_owned());
             }
@@ -201,7 +198,7 @@ impl Collect<K6> for Collector<'_, '_> {
     /// The verdict says what the exit code says: a threshold that ends the test has judged it, and a signal behind the
     /// end of all interrupts nothing.
     fn is_interrupted(&self, _: bool) -> bool {
-        self.exit.conclusion() == Some(Conclusion::Interrupted)
+        self.ended.exit.conclusion() == Some(Conclusion::Interrupted)
     }
 
     fn summed_up(&mut self, record: RunSummary, metrics: &mut MetricStore) -> RunSummary {
@@ -210,28 +207,23 @@ impl Collect<K6> for Collector<'_, '_> {
 }
 
 impl Collector<'_, '_> {
-    /// The test begins, with what comes before its scenarios.
-    fn begin(&mut self) {
-        let at = self.test.now();
-        self.timetable.began = Some(at);
-        (self.on)(RunEvent::Noted { at, kind: recorded::BEGAN, detail: &Value::Null });
-    }
-
     /// The run is over and summed up: the script's last word on it.
-    fn ended(mut self, options: &sonagi_engine::Options) -> Ended {
-        // It was summed up: that is the last thing a run does.
-        let Some(summary) = self.summary.take() else {
-            return Ended::early(Exit::Other, "a test was not summed up");
-        };
-        let end = match self.handled(&summary, options) {
-            Some(files) => {
-                summary.warnings().into_iter().for_each(|text| self.say(Level::Warn, text));
-                End::Handled(files, summary)
-            }
-            None => End::Summary(summary),
-        };
-        let bars = self.all_bars();
-        Ended { exit: self.exit, end, why: self.why, bars }
+    fn finish(mut self, options: &sonagi_engine::Options) -> Ended {
+        if let End::Summary(summary) = std::mem::replace(&mut self.ended.end, End::Nothing) {
+            self.ended.end = match self.handled(&summary, options) {
+                Some(files) => {
+                    summary.warnings().into_iter().for_each(|text| self.say(Level::Warn, text));
+                    End::Handled(files, summary)
+                }
+                None => End::Summary(summary),
+            };
+        }
+        // How far the test came, before its scenarios.
+        if !self.dialect.scenarios().is_empty() {
+            let head = self.drawn().head(self.timetable.elapsed(self.test.now()));
+            self.ended.bars.insert(0, head);
+        }
+        self.ended
     }
 
     /// The test did not begin.
@@ -268,8 +260,8 @@ impl Collector<'_, '_> {
 
     pub(super) fn end_with(&mut self, exit: Exit, why: Option<String>) {
         // What went wrong first is what the process ends with.
-        if self.exit == Exit::Passed {
-            (self.exit, self.why) = (exit, why);
+        if self.ended.exit == Exit::Passed {
+            (self.ended.exit, self.ended.why) = (exit, why);
         }
     }
 
@@ -351,15 +343,6 @@ impl Collector<'_, '_> {
             commons: self.dialect.scenarios(),
             is_cut: self.abort.asked(),
         }
-    }
-
-    /// How far the test came, then its scenarios.
-    fn all_bars(&mut self) -> Vec<String> {
-        let mut bars = std::mem::take(&mut self.bars);
-        if !self.dialect.scenarios().is_empty() {
-            bars.insert(0, self.drawn().head(self.timetable.elapsed(self.test.now())));
-        }
-        bars
     }
 }
 
