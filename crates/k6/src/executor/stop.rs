@@ -69,9 +69,7 @@ impl Abort {
 /// an abort wakes all who do ([`Clock::wake_all`]). Whoever computes asks `is_set` now and then, which looks at the
 /// clock, for a shard that computes runs nobody who could tell.
 #[derive(Clone)]
-pub struct Stop {
-    inner: Rc<Inner>,
-}
+pub struct Stop(Rc<Inner>);
 
 struct Inner {
     pulled: Cell<bool>,
@@ -90,20 +88,12 @@ impl Stop {
     /// One that sets itself at `deadline`, or when the test is aborted.
     pub fn new(deadline: At, clock: &Rc<Clock>, abort: &Arc<Abort>) -> Stop {
         let (clock, abort) = (Rc::clone(clock), Arc::clone(abort));
-        Stop {
-            inner: Rc::new(Inner {
-                pulled: Cell::new(false),
-                waker: RefCell::new(None),
-                deadline,
-                clock,
-                abort,
-            }),
-        }
+        Stop(Rc::new(Inner { pulled: Cell::new(false), waker: RefCell::new(None), deadline, clock, abort }))
     }
 
     /// Whether it is time to give up. Reads the clock: for code that computes.
     pub fn is_set(&self) -> bool {
-        self.pulled() || self.inner.clock.now() >= self.inner.deadline
+        self.pulled() || self.0.clock.now() >= self.0.deadline
     }
 
     /// Ready when it is time to give up. The task that asked last is woken when it is pulled; an abort wakes only those
@@ -112,7 +102,7 @@ impl Stop {
         if self.pulled() {
             return Poll::Ready(());
         }
-        match &mut *self.inner.waker.borrow_mut() {
+        match &mut *self.0.waker.borrow_mut() {
             Some(waker) => waker.clone_from(cx.waker()),
             none => *none = Some(cx.waker().clone()),
         }
@@ -127,7 +117,7 @@ impl Stop {
 
     /// Sleeps until `at`; false when it is time to give up before.
     pub(crate) async fn sleep(&self, at: At) -> bool {
-        let mut sleep = pin!(self.inner.clock.sleep_until(at));
+        let mut sleep = pin!(self.0.clock.sleep_until(at));
         poll_fn(|cx| {
             if self.poll_set(cx).is_ready() {
                 return Poll::Ready(false);
@@ -153,7 +143,7 @@ impl Stop {
             has_waited = true;
             // Asleep, it is woken by an abort as all who are. One that rings sleeps no more, so the work is told at once:
             // an abort of just now finds nobody to wake.
-            if alarm.as_mut().poll(cx).is_pending() || self.inner.pulled.get() {
+            if alarm.as_mut().poll(cx).is_pending() || self.0.pulled.get() {
                 return Poll::Pending;
             }
             self.pull();
@@ -165,18 +155,18 @@ impl Stop {
 
     /// When it sets itself.
     pub fn deadline(&self) -> At {
-        self.inner.deadline
+        self.0.deadline
     }
 
     /// Told by the driver, without looking at the clock.
     pub(super) fn pulled(&self) -> bool {
-        self.inner.pulled.get() || self.inner.abort.asked()
+        self.0.pulled.get() || self.0.abort.asked()
     }
 
     /// Time to give up.
     pub(crate) fn pull(&self) {
-        self.inner.pulled.set(true);
-        let waker = self.inner.waker.borrow_mut().take();
+        self.0.pulled.set(true);
+        let waker = self.0.waker.borrow_mut().take();
         waker.into_iter().for_each(Waker::wake);
     }
 }
