@@ -41,8 +41,8 @@ pub(crate) struct Collector<'r, D: Dialect, C> {
     totals: Totals,
     /// When second 0 began: the load's start or the run's own.
     epoch: Instant,
-    /// Records that go with the next second.
-    leftover: Vec<Record>,
+    /// What is not merged yet.
+    seconds: Seconds,
     waiting: Waiting,
     undelivered: Arc<AtomicU64>,
 }
@@ -69,7 +69,7 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
                 .naming(D::NAMING),
             collect,
             epoch: options.epoch,
-            leftover: Vec::new(),
+            seconds: Seconds::new(options.header.shards),
             waiting: Waiting::default(),
             undelivered: Arc::default(),
         }
@@ -190,7 +190,7 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
         if D::IS_PREPARED_FIRST {
             self.absorb(vec![record], self.now());
         } else {
-            self.leftover.push(record);
+            self.seconds.end(record);
         }
     }
 
@@ -198,14 +198,13 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
     pub(crate) fn load(&mut self, ready: Threads<D>) -> Result<(), Error<D::Error>> {
         let Threads { threads, goes, inbox } = ready;
         self.begin(goes);
-        let mut seconds = Seconds::new(self.options.header.shards, std::mem::take(&mut self.leftover));
         let mut patience = Patience::new(self.control.clone(), D::STOP_PATIENCE);
         let mut is_given_up = false;
-        while seconds.are_awaited() && !is_given_up {
+        while self.seconds.are_awaited() && !is_given_up {
             if let Some(report) = self.next(&inbox) {
-                self.take(report, &mut seconds)?;
+                self.take(report)?;
             }
-            while let Some((at, records)) = seconds.whole() {
+            while let Some((at, records)) = self.seconds.whole() {
                 self.absorb(records, at);
             }
             is_given_up = patience.is_over();
@@ -213,7 +212,8 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
         if !is_given_up {
             threads.into_iter().for_each(join);
         }
-        self.absorb(seconds.rest(), self.now());
+        let rest = self.seconds.rest();
+        self.absorb(rest, self.now());
         if let Some(watcher) = &self.options.watcher {
             watcher.end();
         }
@@ -237,20 +237,20 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
         }
     }
 
-    fn take(&mut self, report: Report<D>, seconds: &mut Seconds) -> Result<(), Error<D::Error>> {
+    fn take(&mut self, report: Report<D>) -> Result<(), Error<D::Error>> {
         match report {
             Report::Second(at, mut record) => {
                 self.collect.record(&mut record);
-                seconds.take(at, *record);
+                self.seconds.take(at, *record);
             }
             Report::Ended(mut record, _) => {
                 self.collect.record(&mut record);
-                seconds.end(*record);
+                self.seconds.end(*record);
             }
             Report::Failed(error) => return Err(self.given_up(error)),
             Report::Broken { shard } => {
                 self.collect.broken();
-                seconds.lose(shard);
+                self.seconds.lose(shard);
             }
             Report::Line(_) | Report::Ready => {}
         }
@@ -277,7 +277,7 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
     /// stays open.
     pub(crate) fn finish(mut self) -> Summary {
         self.collect.over();
-        let late = std::mem::take(&mut self.leftover);
+        let late = self.seconds.rest();
         if !late.is_empty() {
             self.absorb(late, self.now());
         }

@@ -9,16 +9,16 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) struct Seconds {
     /// Records of seconds that not all shards have delivered yet, by the seconds' ends.
     seconds: BTreeMap<At, Vec<Record>>,
-    /// Records that go with the next second: of shards that have ended, and of what happened before.
+    /// Records that go with the next second: of shards that have ended, and of what was done once.
     leftover: Vec<Record>,
     /// Shards that have not ended.
     running: BTreeSet<u16>,
 }
 
 impl Seconds {
-    /// The seconds of this many shards; `leftover` goes with the first second.
-    pub(crate) fn new(shards: usize, leftover: Vec<Record>) -> Seconds {
-        Seconds { seconds: BTreeMap::new(), leftover, running: (0..shards as u16).collect() }
+    /// The seconds of this many shards.
+    pub(crate) fn new(shards: usize) -> Seconds {
+        Seconds { running: (0..shards as u16).collect(), ..Seconds::default() }
     }
 
     /// A shard's record of the second that ended then.
@@ -26,7 +26,7 @@ impl Seconds {
         self.seconds.entry(at).or_default().push(record);
     }
 
-    /// The last record of a shard.
+    /// The last record of a shard, or one of what was done once.
     pub(crate) fn end(&mut self, record: Record) {
         if let Some(shard) = record.shard {
             self.running.remove(&shard);
