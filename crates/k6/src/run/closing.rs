@@ -103,12 +103,9 @@ impl Collector<'_, '_> {
     /// The files that `handleSummary` returns; None: it returns nothing, and the summary is shown as it is without it.
     pub(super) fn handled(&mut self, summary: &Summary, run: &sonagi_engine::Options) -> Option<Files> {
         let task = self.one_shot(Phase::Summary, || Given::Json(summary.data().to_string()))?;
-        let (dialect, abort) = (Arc::clone(&self.dialect), Arc::clone(self.abort));
-        let outcome = match sonagi_engine::once(&dialect, run, abort.control(), self, task) {
-            Ok(done) => outcome(done),
-            Err(error) => Err(Thrown::Error(error.to_string())),
-        };
-        let returned = match outcome {
+        let (dialect, abort) = (Arc::clone(&self.dialect), self.abort);
+        let done = sonagi_engine::once(&dialect, run, abort.control(), self, task);
+        let returned = match done.map_err(|error| Thrown::Error(error.to_string())).and_then(outcome) {
             Ok(returned) => returned?,
             Err(Thrown::Interrupted) => {
                 self.say_with(Level::Error, UNHANDLED, &[("error", &self.test.timed_out(Phase::Summary))]);
@@ -136,19 +133,16 @@ fn files(returned: &Value) -> Result<Option<Files>, String> {
         let why = "handleSummary() should return a map with string keys".to_owned();
         return if returned.is_null() { Ok(None) } else { Err(why) };
     };
-    let mut files = Vec::with_capacity(members.len());
-    for (name, content) in members {
-        let content = match content {
-            Value::String(text) => text.clone().into_bytes(),
-            Value::Array(bytes) => bytes.iter().filter_map(|byte| byte.as_u64()?.try_into().ok()).collect(),
-            other => {
-                let kind = other["wrong"].as_str().unwrap_or_default();
-                return Err(format!(
-                    "error handling summary object {name}: invalid type {kind}, it needs to be a string or ArrayBuffer"
-                ));
-            }
-        };
-        files.push((name.clone(), content));
-    }
-    Ok(Some(files))
+    let content = |name: &String, content: &Value| match content {
+        Value::String(text) => Ok(text.clone().into_bytes()),
+        Value::Array(bytes) => Ok(bytes.iter().filter_map(|byte| byte.as_u64()?.try_into().ok()).collect()),
+        other => {
+            let kind = other["wrong"].as_str().unwrap_or_default();
+            Err(format!(
+                "error handling summary object {name}: invalid type {kind}, it needs to be a string or ArrayBuffer"
+            ))
+        }
+    };
+    let file = |(name, value)| content(name, value).map(|content| (String::clone(name), content));
+    members.iter().map(file).collect::<Result<Files, String>>().map(Some)
 }
