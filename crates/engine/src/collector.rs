@@ -162,8 +162,8 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
     pub(crate) fn once(&mut self, task: D::Task, counts: bool) -> Result<Option<D::Done>, Error<D::Error>> {
         let (context, inbox) = self.context();
         let thread = thread::start(context, Role::Once(task))?;
-        let mut patience = Patience::new(self.control.clone(), None);
-        while !patience.is_over() {
+        let mut patience = Patience::default();
+        while !patience.is_over(self.control, None) {
             match self.next(&inbox) {
                 Some(Report::Second(_, record)) => self.take_of_once(*record, counts),
                 Some(Report::Ended(record, done)) => {
@@ -198,7 +198,7 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
     pub(crate) fn load(&mut self, ready: Threads<D>) -> Result<(), Error<D::Error>> {
         let Threads { threads, goes, inbox } = ready;
         self.begin(goes);
-        let mut patience = Patience::new(self.control.clone(), D::STOP_PATIENCE);
+        let mut patience = Patience::default();
         let mut is_given_up = false;
         while self.seconds.are_awaited() && !is_given_up {
             if let Some(report) = self.next(&inbox) {
@@ -207,7 +207,7 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
             while let Some((at, records)) = self.seconds.whole() {
                 self.absorb(records, at);
             }
-            is_given_up = patience.is_over();
+            is_given_up = patience.is_over(self.control, D::STOP_PATIENCE);
         }
         if !is_given_up {
             threads.into_iter().for_each(join);
@@ -307,22 +307,17 @@ fn tell_second<D: Dialect>(collect: &mut impl Collect<D>, mut snapshot: Snapshot
 }
 
 /// How long a run that is to end still waits for its threads.
+#[derive(Default)]
 struct Patience {
-    control: Control,
-    /// After a stop; after an abort it is always the same.
-    after_stop: Option<Duration>,
     /// When a stop, and when an abort, was seen.
     since: [Option<Instant>; 2],
 }
 
 impl Patience {
-    fn new(control: Control, after_stop: Option<Duration>) -> Patience {
-        Patience { control, after_stop, since: [None, None] }
-    }
-
-    fn is_over(&mut self) -> bool {
-        let is_aborted = self.control.is_aborted();
-        let after_stop = self.after_stop.filter(|_| self.control.is_stopping());
+    /// Whether it is over. After a stop it lasts so long, if it ends at all; after an abort it is always the same.
+    fn is_over(&mut self, control: &Control, after_stop: Option<Duration>) -> bool {
+        let is_aborted = control.is_aborted();
+        let after_stop = after_stop.filter(|_| control.is_stopping());
         let limit = if is_aborted { Some(ABORT_PATIENCE) } else { after_stop };
         let since = &mut self.since[usize::from(is_aborted)];
         limit.is_some_and(|limit| since.get_or_insert_with(Instant::now).elapsed() > limit)
