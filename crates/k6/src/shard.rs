@@ -66,14 +66,11 @@ impl Pace {
     /// When a request may leave that would leave now; None: at once.
     pub(crate) fn turn(&self, per_second: Option<u64>, now: At) -> Option<At> {
         let between = 1_000_000_000 / i64::try_from(per_second.filter(|most| *most > 0)?).unwrap_or(i64::MAX);
-        let mut free = self.0.load(Ordering::Relaxed);
-        loop {
-            let at = free.max(now.0);
-            match self.0.compare_exchange_weak(free, at + between, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => return (at > now.0).then_some(At(at)),
-                Err(other) => free = other,
-            }
-        }
+        let next = |free: i64| Some(free.max(now.0) + between);
+        let free = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
+        // An update is never refused: either way this is what was there before.
+        let free = At(free.unwrap_or_else(|free| free));
+        (free > now).then_some(free)
     }
 }
 
