@@ -7,7 +7,6 @@ use sonagi_measure::recorder::{Counters, Record};
 use sonagi_transport::net::NetOptions;
 use std::io;
 use std::rc::Rc;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::task::JoinSet;
@@ -148,7 +147,6 @@ impl K6 {
         for place in pool.shard.place.index.iter().flat_map(|index| self.plan.planned_on(*index)) {
             let made = pool.made(place + 1).await.map_err(|thrown| Unready::Thrown(place + 1, thrown))?;
             pool.put(made);
-            self.common.tally.initialised.fetch_add(1, Ordering::Relaxed);
         }
         Ok(())
     }

@@ -79,11 +79,12 @@ impl VuPool {
         Ok(PooledVu { user, pool: Rc::clone(self), last: None, done: vec![0; self.scenarios.len()] })
     }
 
-    /// A user whose init code has run.
+    /// A user whose init code has run, and that is counted as such.
     pub(super) async fn made(self: &Rc<Self>, number: u64) -> Result<PooledVu, Thrown> {
         let fresh = self.fresh(number);
         let mut vu = fresh.map_err(|why| Thrown::Error(format!("a user could not be made: {why}")))?;
         vu.user.perform(Task::Init, Stop::never(&self.shard.clock)).await?;
+        self.shard.common.tally.initialised.fetch_add(1, Ordering::Relaxed);
         Ok(vu)
     }
 
@@ -111,11 +112,8 @@ impl executor::Pool for VuPool {
     }
 
     async fn create(self: &Rc<Self>) -> Result<PooledVu, Failed> {
-        let tally = &self.shard.common.tally;
-        let number = tally.users.fetch_add(1, Ordering::Relaxed) + 1;
-        let made = self.made(number).await.map_err(|thrown| Failed(thrown.text()))?;
-        tally.initialised.fetch_add(1, Ordering::Relaxed);
-        Ok(made)
+        let number = self.shard.common.tally.users.fetch_add(1, Ordering::Relaxed) + 1;
+        self.made(number).await.map_err(|thrown| Failed(thrown.text()))
     }
 
     fn give_back(&self, vu: PooledVu) {
