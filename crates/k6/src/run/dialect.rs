@@ -130,8 +130,7 @@ impl K6 {
     pub(super) fn begin(&self, at: At, began: At, data: Option<Arc<str>>, abort: &Arc<Abort>) {
         let state = executor::Test::new(&self.plan, at, Arc::clone(abort));
         let options = self.common.options.scenarios.iter().enumerate();
-        let scenarios =
-            options.map(|(at, one)| executor::Common::new(at, one, &self.plan, &state)).collect();
+        let scenarios = options.map(|(at, one)| executor::Common::new(at, one, &self.plan, &state)).collect();
         let (there, started_ms) = (self.plan.planned_vus, self.started_ms);
         // Set once: a test begins once.
         let _ = self.under_way.set(Arc::new(TestUnderWay { scenarios, there, began, data, started_ms }));
