@@ -1,11 +1,27 @@
 //! The metrics of probes that watch the target: names, units, and what they mean in plain words. The probes themselves
 //! are in `sonagi-watch`; thresholds and pages know what they measure from here.
 
+use crate::metrics::{Kind, Registry, Scope, Unit};
+
+/// Makes a table of metrics, a row each: its name, whether it is at some level or counted, its unit, and what it means
+/// in English and Korean.
+macro_rules! metrics {
+    ($table:ident $($name:tt $kind:ident $unit:ident $en:literal $ko:literal;)*) => {
+        pub(super) const $table: &[$crate::watched::Row] = &[
+            $($crate::watched::Row {
+                name: $name,
+                kind: $crate::metrics::Kind::$kind,
+                unit: $crate::metrics::Unit::$unit,
+                about: ($en, $ko),
+            }),*
+        ];
+    };
+}
+
+// Behind the macro, which they use.
 mod host;
 mod services;
 mod target;
-
-use crate::metrics::{Kind, Registry, Scope, Unit};
 
 /// How long a probe's look took.
 pub const LOOK: &str = "watch.look";
@@ -27,49 +43,25 @@ pub(crate) struct Row {
     name: &'static str,
     kind: Kind,
     unit: Unit,
-    en: &'static str,
-    ko: &'static str,
+    about: (&'static str, &'static str),
 }
 
-/// A metric that is at some level.
-pub(crate) const fn level(name: &'static str, unit: Unit, en: &'static str, ko: &'static str) -> Row {
-    Row { name, kind: Kind::Gauge, unit, en, ko }
+metrics! { WATCH
+    LOOK Gauge Milliseconds
+        "How long a probe took to look at its subject, by probe."
+        "프로브가 대상을 한 번 살펴보는 데 걸린 시간입니다.";
+    LOOK_CPU Gauge Milliseconds
+        "CPU time that a probe took in a second, by probe." "프로브가 1초 동안 쓴 CPU 시간입니다.";
 }
 
-/// A metric that is counted.
-pub(crate) const fn count(name: &'static str, unit: Unit, en: &'static str, ko: &'static str) -> Row {
-    Row { name, kind: Kind::Counter, unit, en, ko }
+metrics! { NETWORK
+    NETWORK_LAG Gauge Milliseconds
+        "How late the network before the service was itself, at its 99th percentile: the service looks slower by that."
+        "서비스 앞에 둔 네트워크 자체가 늦은 시간(p99)이며, 그만큼 서비스가 느려 보입니다.";
+    NETWORK_LATEST Gauge Milliseconds
+        "How late the network before the service was at its latest since the look before."
+        "직전 측정 이후 서비스 앞에 둔 네트워크가 가장 많이 늦은 시간입니다.";
 }
-
-const WATCH: &[Row] = &[
-    level(
-        LOOK,
-        Unit::Milliseconds,
-        "How long a probe took to look at its subject, by probe.",
-        "프로브가 대상을 한 번 살펴보는 데 걸린 시간입니다.",
-    ),
-    level(
-        LOOK_CPU,
-        Unit::Milliseconds,
-        "CPU time that a probe took in a second, by probe.",
-        "프로브가 1초 동안 쓴 CPU 시간입니다.",
-    ),
-];
-
-const NETWORK: &[Row] = &[
-    level(
-        NETWORK_LAG,
-        Unit::Milliseconds,
-        "How late the network before the service was itself, at its 99th percentile: the service looks slower by that.",
-        "서비스 앞에 둔 네트워크 자체가 늦은 시간(p99)이며, 그만큼 서비스가 느려 보입니다.",
-    ),
-    level(
-        NETWORK_LATEST,
-        Unit::Milliseconds,
-        "How late the network before the service was at its latest since the look before.",
-        "직전 측정 이후 서비스 앞에 둔 네트워크가 가장 많이 늦은 시간입니다.",
-    ),
-];
 
 /// All tables.
 const TABLES: &[&[Row]] = &[
@@ -100,7 +92,7 @@ pub fn unit(metric: &str) -> Unit {
 
 /// The explanation of a metric in English and Korean; None: it is not of a probe, or the watched thing itself names it.
 pub(crate) fn about(metric: &str) -> Option<(&'static str, &'static str)> {
-    row(metric).map(|row| (row.en, row.ko))
+    row(metric).map(|row| row.about)
 }
 
 /// The figures of all of them, as thresholds on a summary name them: of a level `target.cpu.max`, `min` and `value`,
@@ -129,7 +121,7 @@ mod tests {
     #[test]
     fn a_metric_is_told_once_and_in_sentences() {
         let mut seen = HashSet::new();
-        for Row { name, en, ko, .. } in rows() {
+        for Row { name, about: (en, ko), .. } in rows() {
             assert!(seen.insert(*name), "{name} has two rows");
             assert!(en.ends_with('.') && ko.ends_with('.'), "{name}");
             assert!(ko.chars().any(|letter| ('가'..='힣').contains(&letter)), "{name}");
