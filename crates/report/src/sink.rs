@@ -57,40 +57,6 @@ pub trait Sink {
     }
 }
 
-/// One that its owner wants back when the run is over.
-impl<S: Sink + ?Sized> Sink for &mut S {
-    fn snapshot(&mut self, snapshot: &Snapshot) -> io::Result<()> {
-        (**self).snapshot(snapshot)
-    }
-    fn name(&self) -> &str {
-        (**self).name()
-    }
-    fn is_record(&self) -> bool {
-        (**self).is_record()
-    }
-    fn began(&mut self, header: &Header) -> io::Result<()> {
-        (**self).began(header)
-    }
-    fn phase(&mut self, at: At, name: &str) -> io::Result<()> {
-        (**self).phase(at, name)
-    }
-    fn log(&mut self, at: At, user: Option<u32>, text: &str) -> io::Result<()> {
-        (**self).log(at, user, text)
-    }
-    fn printed(&mut self, at: At, user: Option<u32>, text: &str) -> io::Result<()> {
-        (**self).printed(at, user, text)
-    }
-    fn noted(&mut self, at: At, kind: &'static str, detail: &Value) -> io::Result<()> {
-        (**self).noted(at, kind, detail)
-    }
-    fn draining(&mut self, at: At) -> io::Result<()> {
-        (**self).draining(at)
-    }
-    fn ended(&mut self, summary: &Summary) -> io::Result<()> {
-        (**self).ended(summary)
-    }
-}
-
 /// A sink that has failed, with why; reported once per sink.
 #[derive(Debug)]
 pub struct Trouble {
