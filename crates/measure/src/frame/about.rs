@@ -20,8 +20,8 @@ pub fn about(metric: &str) -> Option<About> {
     row.map(|(en, ko)| About { en, ko })
 }
 
-/// Makes the table of metrics beside those of counters and probes, a row each: its name, and what it means in English and
-/// Korean.
+/// Makes the table of metrics beside those of counters and probes, a row each: its name, and what it means in English
+/// and Korean.
 macro_rules! metrics {
     ($($name:literal $en:literal $ko:literal;)*) => {
         const ROWS: &[(&str, (&str, &str))] = &[$(($name, ($en, $ko))),*];

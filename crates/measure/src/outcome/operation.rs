@@ -1,5 +1,7 @@
 //! The timed operations of virtual users.
 
+use serde::{Deserialize, Serialize};
+
 /// Index into the plan's operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct OperationId(pub u16);
@@ -25,50 +27,12 @@ impl From<OperationId> for CountedAs {
 }
 
 /// A timed operation of virtual users; its name is unique in a plan.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Operation {
     /// The name from the script or its URL, e.g. `GET /users`.
     pub name: String,
     /// The operation's kind; metric names derive from it.
     pub kind: OperationKind,
-}
-
-/// The vocabulary of operations; metric names of every front end derive from it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OperationKind {
-    /// An HTTP request until the last byte of its response.
-    Http,
-    /// Opening a WebSocket until the upgrade is confirmed.
-    WebsocketConnect,
-    /// A WebSocket message until it is handed to the kernel.
-    WebsocketSend,
-    /// A Socket.IO session until its namespace is confirmed.
-    SocketioConnect,
-    /// An emit without acknowledgement until it is handed to the kernel.
-    SocketioEmit,
-    /// An emit until its acknowledgement or awaited answer.
-    SocketioRequest,
-    /// Waiting for a message a script expects.
-    Expect,
-    /// Opening an event stream until the response's head.
-    SseConnect,
-    /// The poll that subscribes, until it is answered.
-    PollSubscribe,
-    /// A further poll until it is answered; one that is held back by the target takes as long as it was held.
-    Poll,
-    /// A STOMP session until CONNECTED.
-    StompConnect,
-    /// A STOMP subscription until its receipt, or until it is handed to the kernel.
-    StompSubscribe,
-    /// A STOMP message without receipt until it is handed to the kernel.
-    StompSend,
-    /// A STOMP message until its receipt or awaited answer.
-    StompRequest,
-    /// A function of the script's processor, until it is done.
-    Function,
-    /// From the loss of a connection until another one stands, with all subscriptions confirmed again.
-    Reconnect,
 }
 
 /// What is known of a kind.
@@ -89,29 +53,58 @@ enum Opens {
     ByUpgrade,
 }
 
-const fn row(kind: OperationKind, name: &'static str, word: &'static str, opens: Opens) -> Row {
-    Row { kind, name, word, opens }
+/// Makes [`OperationKind`] and its rows: a kind, its name in metrics, the word that tells it from another kind's
+/// operation of its name, whether it connects a user, and what it is.
+macro_rules! kinds {
+    ($($kind:ident $name:literal $word:literal $opens:ident $meaning:literal;)*) => {
+        /// The vocabulary of operations; metric names of every front end derive from it.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum OperationKind {
+            $(#[doc = $meaning] $kind),*
+        }
+
+        /// By discriminant.
+        const ROWS: &[Row] = &[
+            $(Row { kind: OperationKind::$kind, name: $name, word: $word, opens: Opens::$opens }),*
+        ];
+    };
 }
 
-/// Every kind, by discriminant.
-static ROWS: [Row; 16] = [
-    row(OperationKind::Http, "http", "request", Opens::Nothing),
-    row(OperationKind::WebsocketConnect, "websocket_connect", "WebSocket", Opens::ByUpgrade),
-    row(OperationKind::WebsocketSend, "websocket_send", "message", Opens::Nothing),
-    row(OperationKind::SocketioConnect, "socketio_connect", "session", Opens::ByRequest),
-    row(OperationKind::SocketioEmit, "socketio_emit", "emit", Opens::Nothing),
-    row(OperationKind::SocketioRequest, "socketio_request", "answered", Opens::Nothing),
-    row(OperationKind::Expect, "expect", "expected", Opens::Nothing),
-    row(OperationKind::SseConnect, "sse_connect", "event stream", Opens::ByRequest),
-    row(OperationKind::PollSubscribe, "poll_subscribe", "first poll", Opens::ByRequest),
-    row(OperationKind::Poll, "poll", "poll", Opens::Nothing),
-    row(OperationKind::StompConnect, "stomp_connect", "STOMP session", Opens::ByUpgrade),
-    row(OperationKind::StompSubscribe, "stomp_subscribe", "subscription", Opens::Nothing),
-    row(OperationKind::StompSend, "stomp_send", "STOMP message", Opens::Nothing),
-    row(OperationKind::StompRequest, "stomp_request", "STOMP request", Opens::Nothing),
-    row(OperationKind::Function, "function", "function", Opens::Nothing),
-    row(OperationKind::Reconnect, "reconnect", "reconnect", Opens::Nothing),
-];
+kinds! {
+    Http "http" "request" Nothing
+        "An HTTP request until the last byte of its response.";
+    WebsocketConnect "websocket_connect" "WebSocket" ByUpgrade
+        "Opening a WebSocket until the upgrade is confirmed.";
+    WebsocketSend "websocket_send" "message" Nothing
+        "A WebSocket message until it is handed to the kernel.";
+    SocketioConnect "socketio_connect" "session" ByRequest
+        "A Socket.IO session until its namespace is confirmed.";
+    SocketioEmit "socketio_emit" "emit" Nothing
+        "An emit without acknowledgement until it is handed to the kernel.";
+    SocketioRequest "socketio_request" "answered" Nothing
+        "An emit until its acknowledgement or awaited answer.";
+    Expect "expect" "expected" Nothing
+        "Waiting for a message a script expects.";
+    SseConnect "sse_connect" "event stream" ByRequest
+        "Opening an event stream until the response's head.";
+    PollSubscribe "poll_subscribe" "first poll" ByRequest
+        "The poll that subscribes, until it is answered.";
+    Poll "poll" "poll" Nothing
+        "A further poll until it is answered; one that is held back by the target takes as long as it was held.";
+    StompConnect "stomp_connect" "STOMP session" ByUpgrade
+        "A STOMP session until CONNECTED.";
+    StompSubscribe "stomp_subscribe" "subscription" Nothing
+        "A STOMP subscription until its receipt, or until it is handed to the kernel.";
+    StompSend "stomp_send" "STOMP message" Nothing
+        "A STOMP message without receipt until it is handed to the kernel.";
+    StompRequest "stomp_request" "STOMP request" Nothing
+        "A STOMP message until its receipt or awaited answer.";
+    Function "function" "function" Nothing
+        "A function of the script's processor, until it is done.";
+    Reconnect "reconnect" "reconnect" Nothing
+        "From the loss of a connection until another one stands, with all subscriptions confirmed again.";
+}
 
 impl OperationKind {
     /// All kinds, by discriminant.
@@ -120,9 +113,7 @@ impl OperationKind {
     }
 
     fn row(self) -> &'static Row {
-        let row = &ROWS[self as usize];
-        debug_assert!(row.kind == self, "rows stand in the order of the kinds");
-        row
+        &ROWS[self as usize]
     }
 
     /// The kind's name in metrics: `http`, `websocket_connect`, …
@@ -152,10 +143,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kind_has_its_row_and_is_written_by_its_name() {
-        for (index, row) in ROWS.iter().enumerate() {
-            assert_eq!(row.kind as usize, index, "{}", row.name);
-            assert_eq!(serde_json::to_value(row.kind).unwrap(), row.kind.name());
+    fn every_kind_is_written_by_its_name() {
+        for kind in OperationKind::all() {
+            assert_eq!(serde_json::to_value(kind).unwrap(), kind.name());
         }
     }
 }
