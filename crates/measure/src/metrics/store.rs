@@ -113,7 +113,7 @@ impl MetricStore {
         let expression = Expression::parse(source)?;
         let ((target, kind), source) = (self.target(metric)?, source.to_owned());
         if !expression.fits(kind) {
-            return Err(Misread::Unfit { expression: source, metric: metric.to_owned(), kind }.into());
+            return Err(Misread::unfit(&source, metric, kind).into());
         }
         self.limits.push(Limit { target, source, expression, abort, crossed: false });
         Ok(())

@@ -51,56 +51,27 @@ pub struct Expression {
 
 /// Why an expression cannot be read, or does not fit its metric.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Misread {
-    /// No operator, or nothing on one side of it.
-    #[error(
-        "threshold \"{0}\" is no comparison\nhint: write a method, an operator (< <= > >= == === !=) and a number, as \
-         in \"p(95) < 200\""
-    )]
-    Form(String),
-    /// The left side is not an aggregation.
-    #[error(
-        "threshold \"{expression}\": unknown aggregation \"{method}\"{}\nhint: there are count, rate, value, avg, min, \
-         med, max and p(N){}",
-        meant(method),
-        several(expression)
-    )]
-    Method {
-        /// The script's text.
-        expression: String,
-        /// Its left side.
-        method: String,
-    },
-    /// `p(…)` holds no number from 0 to 100.
-    #[error("threshold \"{expression}\" asks for p({percent}), which is not a number from 0 to 100")]
-    Percent {
-        /// The script's text.
-        expression: String,
-        /// The text in the parentheses.
-        percent: String,
-    },
-    /// The right side is not a number.
-    #[error(
-        "threshold \"{expression}\" compares with \"{number}\", which is no number{}",
-        several(expression)
-    )]
-    Number {
-        /// The script's text.
-        expression: String,
-        /// Its right side.
-        number: String,
-    },
+#[error("threshold \"{expression}\"{why}")]
+pub struct Misread {
+    /// The script's text.
+    expression: String,
+    /// How the sentence about it goes on.
+    why: String,
+}
+
+impl Misread {
+    fn of(expression: &str, why: String) -> Misread {
+        Misread { expression: expression.to_owned(), why }
+    }
+
     /// A metric of this kind has no such value.
-    #[error("threshold \"{expression}\" cannot be applied to metric {metric}, which is a {}\nhint: a {0} has \
-             {}", .kind.name(), methods(*.kind))]
-    Unfit {
-        /// The script's text.
-        expression: String,
-        /// The metric's name.
-        metric: String,
-        /// And kind.
-        kind: Kind,
-    },
+    pub(super) fn unfit(expression: &str, metric: &str, kind: Kind) -> Misread {
+        let (name, methods) = (kind.name(), methods(kind));
+        let why = format!(
+            " cannot be applied to metric {metric}, which is a {name}\nhint: a {name} has {methods}"
+        );
+        Misread::of(expression, why)
+    }
 }
 
 /// The probable spelling of a percentile.
@@ -140,7 +111,11 @@ impl Expression {
     /// Says which part of it makes no sense.
     pub fn parse(text: &str) -> Result<Expression, Misread> {
         let whole = text.trim();
-        let form = || Misread::Form(whole.to_owned());
+        let form = || {
+            let hint =
+                "write a method, an operator (< <= > >= == === !=) and a number, as in \"p(95) < 200\"";
+            Misread::of(whole, format!(" is no comparison\nhint: {hint}"))
+        };
         let at = whole.find(['<', '>', '=', '!']).ok_or_else(form)?;
         let (sign, operator) =
             OPERATORS.into_iter().find(|(sign, _)| whole[at..].starts_with(sign)).ok_or_else(form)?;
@@ -149,9 +124,10 @@ impl Expression {
             return Err(form());
         }
         let aggregation = aggregation(whole, left)?;
-        let number = right
-            .parse()
-            .map_err(|_| Misread::Number { expression: whole.to_owned(), number: right.to_owned() })?;
+        let number = right.parse().map_err(|_| {
+            let several = several(whole);
+            Misread::of(whole, format!(" compares with \"{right}\", which is no number{several}"))
+        })?;
         Ok(Expression { aggregation, operator, number })
     }
 
@@ -233,15 +209,18 @@ fn aggregation(whole: &str, text: &str) -> Result<Aggregation, Misread> {
         "max" => Aggregation::Max,
         _ => {
             let Some(percent) = text.strip_prefix("p(").and_then(|rest| rest.strip_suffix(')')) else {
-                return Err(Misread::Method { expression: whole.to_owned(), method: text.to_owned() });
+                let (meant, several) = (meant(text), several(whole));
+                let why = format!(
+                    ": unknown aggregation \"{text}\"{meant}\nhint: there are count, rate, value, avg, min, med, max \
+                     and p(N){several}"
+                );
+                return Err(Misread::of(whole, why));
             };
             match percent.parse() {
                 Ok(number @ 0.0..=100.0) => Aggregation::Percentile(number),
                 _ => {
-                    return Err(Misread::Percent {
-                        expression: whole.to_owned(),
-                        percent: percent.to_owned(),
-                    });
+                    let why = format!(" asks for p({percent}), which is not a number from 0 to 100");
+                    return Err(Misread::of(whole, why));
                 }
             }
         }
