@@ -13,11 +13,9 @@ pub use periods::Periods;
 use sonagi_measure::figures::tame;
 use sonagi_measure::summary::{Quantiles, Summary};
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 use crate::names::{Metrics, endpoint_prefix, figures_of};
 
-const CANNOT_FAIL: &str = "writing to a string cannot fail";
 /// Column of the values.
 const VALUE_COLUMN: usize = 81;
 /// What Artillery has names for; everything else is ours and not printed.
@@ -30,7 +28,7 @@ const LINES: [&str; 6] = ["min", "max", "mean", "median", "p95", "p99"];
 pub fn summary(run: &Summary) -> String {
     let mut out = render(run, &Metrics::of(run), &end_clock(&run.started, run.duration_s));
     if let Some((score, ranking)) = score(run) {
-        writeln!(out, "\nApdex score: {score} ({ranking})").expect(CANNOT_FAIL);
+        out.push_str(&format!("\nApdex score: {score} ({ranking})\n"));
     }
     out
 }
@@ -60,35 +58,18 @@ pub fn checks(run: &Summary) -> String {
     out
 }
 
-/// One line of the summary, or one histogram.
-enum ReportEntry<'m> {
-    Count(f64),
-    Rate(f64),
-    Histogram(&'m Quantiles),
-}
-
 fn render(run: &Summary, metrics: &Metrics, clock: &str) -> String {
+    let Metrics { counters, rates, summaries } = metrics;
+    let rate = |rate: &f64| format!("{}/sec", number(rate.round()));
+    // By name, whatever they are.
+    let mut all: BTreeMap<&str, String> = BTreeMap::new();
+    all.extend(counters.iter().map(|(name, count)| (name.as_str(), line("", name, &number(*count)))));
+    all.extend(rates.iter().map(|(name, value)| (name.as_str(), line("", name, &rate(value)))));
+    all.extend(summaries.iter().map(|(name, values)| (name.as_str(), histogram(name, values))));
+    all.retain(|name, _| is_printed(run, name));
     let title = format!("Summary report @ {clock}(+0000)");
     let rule = "-".repeat(title.len());
-    let mut out = format!("{rule}\n{title}\n{rule}\n\n");
-    for (name, entry) in entries(metrics).into_iter().filter(|(name, _)| is_printed(run, name)) {
-        match entry {
-            ReportEntry::Count(count) => line(&mut out, "", name, &number(count)),
-            ReportEntry::Rate(rate) => line(&mut out, "", name, &format!("{}/sec", number(rate.round()))),
-            ReportEntry::Histogram(values) => histogram(&mut out, name, values),
-        }
-    }
-    out
-}
-
-/// By name, whatever they are.
-fn entries(metrics: &Metrics) -> BTreeMap<&str, ReportEntry<'_>> {
-    let Metrics { counters, rates, summaries } = metrics;
-    let mut all: BTreeMap<&str, ReportEntry<'_>> = BTreeMap::new();
-    all.extend(counters.iter().map(|(name, count)| (name.as_str(), ReportEntry::Count(*count))));
-    all.extend(rates.iter().map(|(name, rate)| (name.as_str(), ReportEntry::Rate(*rate))));
-    all.extend(summaries.iter().map(|(name, values)| (name.as_str(), ReportEntry::Histogram(values))));
-    all
+    format!("{rule}\n{title}\n{rule}\n\n{}", String::from_iter(all.into_values()))
 }
 
 /// What Artillery would print: its families, the script's own metrics, and endpoints unless the script hides them.
@@ -99,19 +80,17 @@ fn is_printed(run: &Summary, name: &str) -> bool {
     !is_hidden && (is_known || run.metrics.contains_key(name) || of_endpoints())
 }
 
-fn histogram(out: &mut String, name: &str, values: &Quantiles) {
-    writeln!(out, "{name}:").expect(CANNOT_FAIL);
-    for part in LINES {
-        if let Some((_, value)) = figures_of(values).into_iter().find(|(named, _)| *named == part) {
-            line(out, "  ", part, &number(value));
-        }
-    }
+fn histogram(name: &str, values: &Quantiles) -> String {
+    let figures = figures_of(values);
+    let value = |part: &str| figures.into_iter().find(|(named, _)| *named == part).map(|(_, value)| value);
+    let lines = LINES.into_iter().filter_map(|part| Some(line("  ", part, &number(value(part)?))));
+    format!("{name}:\n{}", String::from_iter(lines))
 }
 
-fn line(out: &mut String, indent: &str, name: &str, value: &str) {
+fn line(indent: &str, name: &str, value: &str) -> String {
     let used = indent.len() + name.chars().count() + 3;
     let dots = ".".repeat(VALUE_COLUMN.saturating_sub(used + 1).max(3));
-    writeln!(out, "{indent}{name}: {dots} {value}").expect(CANNOT_FAIL);
+    format!("{indent}{name}: {dots} {value}\n")
 }
 
 /// Artillery rounds to one decimal and prints whole numbers without one.
