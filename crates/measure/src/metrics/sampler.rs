@@ -40,7 +40,8 @@ pub struct Sampler {
     series_tags: SeriesTags,
     breakdown: Breakdown,
     interner: Rc<Interner>,
-    cells: Vec<Cell>,
+    /// Since the last [`Sampler::take`].
+    cells: Vec<Observed>,
     by_series: HashMap<Arc<Series>, u32>,
     /// Cells of samples that belong to their metric only, by metric.
     plain: Vec<u32>,
@@ -48,14 +49,6 @@ pub struct Sampler {
     submetrics: Option<Vec<Submetric>>,
     samples: Option<Vec<Sample>>,
     untold: u64,
-}
-
-/// A series' samples since the last [`Sampler::take`].
-#[derive(Debug)]
-struct Cell {
-    series: Arc<Series>,
-    first: At,
-    aggregate: Aggregate,
 }
 
 /// A sample as it was observed.
@@ -175,7 +168,7 @@ impl Sampler {
         let series = Arc::new(series);
         let index = self.cells.len() as u32;
         let aggregate = Aggregate::new(series.of.kind);
-        self.cells.push(Cell { series: series.clone(), first, aggregate });
+        self.cells.push(Observed { series: series.clone(), first, aggregate });
         if series.is_plain() {
             *place(&mut self.plain, series.metric) = index;
         } else {
