@@ -85,10 +85,10 @@ pub enum Conflict {
 
 /// All metrics of a run and the sub-metrics its thresholds name; shared by all threads. It is read when a set of tags
 /// meets a metric for the first time and when a script names a metric, never per sample.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Registry(RwLock<Known>);
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Known {
     metrics: Vec<Metric>,
     by_name: HashMap<Arc<str>, MetricId>,
@@ -133,21 +133,13 @@ impl Known {
 }
 
 impl Registry {
-    /// A registry with these metrics, at these numbers.
+    /// A registry with these metrics, at these numbers: each has a name of its own.
     pub fn new(metrics: &[(&str, Kind, Unit)]) -> Registry {
-        let metrics: Vec<Metric> = metrics
-            .iter()
-            .map(|(name, kind, unit)| Metric {
-                name: Arc::from(*name),
-                kind: *kind,
-                unit: *unit,
-                scope: Scope::Whole,
-            })
-            .collect();
-        let by_name =
-            metrics.iter().zip(0..).map(|(metric, id)| (metric.name.clone(), MetricId(id))).collect();
-        let (submetrics, told_apart, secrets) = (Vec::new(), ToldApart::default(), Vec::new());
-        Registry(RwLock::new(Known { metrics, by_name, submetrics, told_apart, secrets }))
+        let registry = Registry::default();
+        for (name, kind, unit) in metrics {
+            registry.add(name, *kind, *unit).expect("each has a name of its own");
+        }
+        registry
     }
 
     /// A metric of the script's own; the same one again when it is asked for again.
@@ -281,13 +273,6 @@ pub(super) fn matching(submetrics: &[Submetric], metric: MetricId, tags: &TagSet
     let has = |one: &Submetric| one.tags.iter().all(|(name, value)| tags.get(name) == Some(value));
     let matching = submetrics.iter().enumerate().filter(|(_, one)| one.parent == metric && has(one));
     matching.map(|(place, one)| Part { place, name: Arc::clone(&one.name) }).collect()
-}
-
-impl Default for Registry {
-    /// Without a metric.
-    fn default() -> Registry {
-        Registry::new(&[])
-    }
 }
 
 /// A threshold's metric: its name, and what stands in braces.
