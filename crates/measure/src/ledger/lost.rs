@@ -5,7 +5,7 @@
 //! it is noted copy by copy: of each stay two spans of sending instants are kept in which nothing was received, and how
 //! many of them cover the instant of a message is a difference of two ranks, as in [`super::room`].
 
-use super::room::{Message, Room};
+use super::room::{Message, Ranks, Room};
 use super::{Counts, Ledger, RoomId, has_own};
 use crate::at::At;
 
@@ -47,25 +47,12 @@ impl Silences {
     }
 }
 
-/// Spans in the order of their begins, and of their ends.
-struct Ranks {
-    begins: Vec<At>,
-    ends: Vec<At>,
-}
-
 impl Ranks {
     fn of(spans: &[Span]) -> Ranks {
         let (mut begins, mut ends): (Vec<At>, Vec<At>) = spans.iter().copied().unzip();
         begins.sort_unstable();
         ends.sort_unstable();
         Ranks { begins, ends }
-    }
-
-    /// How many spans an instant is in.
-    fn covering(&self, at: At) -> u64 {
-        let begun = self.begins.partition_point(|&begin| begin <= at);
-        let ended = self.ends.partition_point(|&end| end < at);
-        (begun - ended) as u64
     }
 }
 

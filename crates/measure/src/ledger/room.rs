@@ -71,10 +71,8 @@ pub(super) struct Room {
     first: u32,
     /// Members that are away and may come back for what was sent since: nothing is forgotten meanwhile.
     pub(super) awaited: u32,
-    /// The first owed instant of every stay.
-    begins: Vec<At>,
-    /// The last owed instant of every ended stay.
-    ends: Vec<At>,
+    /// The first owed instant of every stay, and the last one of every ended stay.
+    stays: Ranks,
     /// What members that are gone for good did not hear.
     pub(super) silences: Silences,
     /// How many ended stays there are when it is worth looking which of them have become of no account.
@@ -86,19 +84,17 @@ pub(super) struct Room {
 impl Room {
     /// A stay began to be owed at this instant.
     pub(super) fn joined(&mut self, from: At) {
-        insert(&mut self.begins, from);
+        insert(&mut self.stays.begins, from);
     }
 
     /// A stay is owed nothing sent after this instant.
     pub(super) fn left(&mut self, until: At) {
-        insert(&mut self.ends, until);
+        insert(&mut self.stays.ends, until);
     }
 
     /// How many members a message sent then is owed to, the sender included.
     pub(super) fn owed_at(&self, started: At) -> u64 {
-        let begun = self.begins.partition_point(|&begin| begin <= started);
-        let ended = self.ends.partition_point(|&end| end < started);
-        begun.saturating_sub(ended) as u64
+        self.stays.covering(started)
     }
 
     /// Enters a message. `last` is the number of the sender's last one here and is brought up to date. False when the
@@ -253,23 +249,24 @@ impl Room {
     /// counts on both sides of every rank. Looks only when ended stays have doubled in number, since it goes over all
     /// messages.
     pub(super) fn forget_stays(&mut self, until: At) {
-        if self.ends.len() < self.sift_at.max(FEW_STAYS) {
+        if self.stays.ends.len() < self.sift_at.max(FEW_STAYS) {
             return;
         }
         let sent = self.messages.iter().filter(|m| m.state != State::Vacant).map(|m| m.started);
         let until = sent.min().map_or(until, |oldest| oldest.min(until));
-        let over = self.ends.partition_point(|&end| end < until);
-        self.ends.drain(..over);
+        let Ranks { begins, ends } = &mut self.stays;
+        let over = ends.partition_point(|&end| end < until);
+        ends.drain(..over);
         // At least as many began by then; which of them are taken away makes no difference to any later rank.
-        self.begins.drain(..over);
+        begins.drain(..over);
+        self.sift_at = 2 * ends.len();
         self.silences.forget(until);
-        self.sift_at = 2 * self.ends.len();
     }
 
     /// How many begins and ends are known.
     #[cfg(test)]
     pub(super) fn stays_kept(&self) -> usize {
-        self.begins.len() + self.ends.len()
+        self.stays.begins.len() + self.stays.ends.len()
     }
 
     /// Where the message of this number is, or will be; None when it is forgotten.
@@ -292,14 +289,11 @@ impl Room {
     /// would be owed.
     pub(super) fn give_up(&mut self, own: impl Fn(&Message) -> u64) -> u64 {
         let open = |m: &&mut Message| matches!(m.state, State::Open | State::Refused);
-        let (begins, ends) = (&self.begins, &self.ends);
         let mut unknown = 0;
         for message in self.messages.iter_mut().filter(open) {
-            let begun = begins.partition_point(|&begin| begin <= message.started);
-            let ended = ends.partition_point(|&end| end < message.started);
             // Like in [`super::Ledger::counts`]: a copy that was merged late may have come without being owed.
             let come = own(message) + u64::from(message.arrived);
-            unknown += (begun.saturating_sub(ended) as u64).saturating_sub(come);
+            unknown += self.stays.covering(message.started).saturating_sub(come);
             // Given up once: closing again must not count it twice.
             message.state = State::Acked;
             message.own = Own::None;
@@ -314,6 +308,22 @@ impl Message {
         if is_owed && self.own == Own::None {
             self.own = Own::Missing;
         }
+    }
+}
+
+/// Spans of instants in the order of their begins, and of their ends; one that lasts has no end yet.
+#[derive(Default)]
+pub(super) struct Ranks {
+    pub(super) begins: Vec<At>,
+    pub(super) ends: Vec<At>,
+}
+
+impl Ranks {
+    /// How many spans an instant is in.
+    pub(super) fn covering(&self, at: At) -> u64 {
+        let begun = self.begins.partition_point(|&begin| begin <= at);
+        let ended = self.ends.partition_point(|&end| end < at);
+        begun.saturating_sub(ended) as u64
     }
 }
 
