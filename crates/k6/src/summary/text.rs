@@ -84,6 +84,11 @@ impl Page {
         self.text.push('\n');
     }
 
+    fn painted(&mut self, indent: usize, color: &str, text: &str) {
+        let line = self.paint(color, text);
+        self.line(indent, &line);
+    }
+
     fn title(&mut self, title: &str) {
         let title = self.paint(BOLD, title);
         self.text.push('\n');
@@ -97,8 +102,7 @@ impl Page {
         }
         self.title("GENERATOR");
         for finding in findings {
-            let line = self.paint(RED, &format!("✗ {finding}"));
-            self.line(4, &line);
+            self.painted(4, RED, &format!("✗ {finding}"));
         }
         self.line(6, advice);
         self.text.push('\n');
@@ -108,8 +112,7 @@ impl Page {
     fn outputs(&mut self, missing: Option<String>) {
         let Some(missing) = missing else { return };
         self.title("OUTPUTS");
-        let line = self.paint(RED, &format!("✗ {missing}"));
-        self.line(4, &line);
+        self.painted(4, RED, &format!("✗ {missing}"));
         self.text.push('\n');
     }
 
@@ -123,8 +126,7 @@ impl Page {
         let Delivered { faults, hints } = delivery::said(summary);
         let counts = delivery::counted(summary);
         if let Some(praise) = all_arrived(&counts) {
-            let line = self.paint(GREEN, &format!("✓ {praise}"));
-            self.line(4, &line);
+            self.painted(4, GREEN, &format!("✓ {praise}"));
         }
         if let Some(why) = nothing_owed(&counts) {
             self.line(4, &format!("• {why}"));
@@ -132,8 +134,7 @@ impl Page {
             own.retain(|one| one.kind != Kind::Rate);
         }
         for fault in faults {
-            let line = self.paint(RED, &format!("✗ {}", fault.reason));
-            self.line(4, &line);
+            self.painted(4, RED, &format!("✗ {}", fault.reason));
         }
         for hint in hints {
             self.line(4, &format!("• {hint}"));
@@ -213,15 +214,12 @@ impl Page {
     fn check(&mut self, check: &Check, indent: usize) {
         let Check { name, passes, fails, .. } = check;
         if *fails == 0 {
-            let line = self.paint(GREEN, &format!("✓ {name}"));
-            return self.line(indent, &line);
+            return self.painted(indent, GREEN, &format!("✓ {name}"));
         }
-        let line = self.paint(RED, &format!("✗ {name}"));
-        self.line(indent, &line);
+        self.painted(indent, RED, &format!("✗ {name}"));
         let share = passes * 100 / (passes + fails);
-        let line = self.paint(RED, &format!("↳  {share}% — ✓ {passes} / ✗ {fails}"));
         // Twice as deep as the check, less two: so k6 does it.
-        self.line(2 * indent - 2, &line);
+        self.painted(2 * indent - 2, RED, &format!("↳  {share}% — ✓ {passes} / ✗ {fails}"));
     }
 
     fn metrics(&mut self, part: &Part, indent: usize) {
@@ -238,8 +236,7 @@ impl Page {
         let widths = Widths::of(rows.iter().map(|(_, row)| row));
         for group in rows.chunk_by(|one, other| one.0 == other.0) {
             let title = group[0].0.map_or("CUSTOM", |section| SECTIONS[section].0);
-            let title = self.paint(BOLD, title);
-            self.line(indent, &title);
+            self.painted(indent, BOLD, title);
             for (_, (name, figures)) in group {
                 self.row(name, figures, &widths, indent);
             }
