@@ -4,7 +4,7 @@
 //! A finished user drains in between; a connection that is cut ends both at once.
 
 use sonagi_measure::At;
-use sonagi_measure::ledger::{Asked, Batch, Joined, Left, Member, RoomId};
+use sonagi_measure::ledger::{Batch, Member, Move, Moved, RoomId};
 use std::sync::Arc;
 
 use crate::rooms::Room;
@@ -69,7 +69,7 @@ impl Memberships {
     /// A subscription is asked for: copies may come before its confirmation, and when that comes too late.
     pub fn ask(&mut self, room: Arc<Room>, at: At, batch: &mut Batch) {
         if !self.has_joined(room.id) {
-            batch.asked.push(Asked { member: self.member, room: room.id, at });
+            batch.moves.push(Moved { member: self.member, room: room.id, at, what: Move::Ask });
             self.asked = Some(room);
         }
     }
@@ -81,7 +81,8 @@ impl Memberships {
         }
         self.interrupted.retain(|interrupted| interrupted.id != room.id);
         self.asked.take_if(|asked| asked.id == room.id);
-        batch.joined.push(Joined { member: self.member, room: room.id, at, resumes: manner.resumes });
+        let what = if manner.resumes { Move::Resume } else { Move::Join };
+        batch.moves.push(Moved { member: self.member, room: room.id, at, what });
         self.joined.push(Membership { room, polls: manner.polls });
     }
 
@@ -96,11 +97,12 @@ impl Memberships {
     ) -> bool {
         let were = self.leaving.len();
         for Membership { room, .. } in self.joined.extract_if(.., |membership| ends(membership)) {
-            let interrupted = interrupts(&room);
-            batch.left.push(Left { member: self.member, room: room.id, at, interrupted });
-            if interrupted {
+            let mut what = Move::Leave;
+            if interrupts(&room) {
+                what = Move::Interrupt;
                 self.interrupted.push(Arc::clone(&room));
             }
+            batch.moves.push(Moved { member: self.member, room: room.id, at, what });
             self.leaving.push(room);
         }
         self.leaving.len() > were
@@ -109,7 +111,7 @@ impl Memberships {
     /// Nothing more can come of the rooms it has left that `are_gone` says.
     pub fn go(&mut self, at: At, batch: &mut Batch, are_gone: impl Fn(&Room) -> bool) {
         for room in self.leaving.extract_if(.., |room| are_gone(room)) {
-            batch.gone.push(Left { member: self.member, room: room.id, at, interrupted: false });
+            batch.moves.push(Moved { member: self.member, room: room.id, at, what: Move::Go });
         }
     }
 
@@ -123,7 +125,7 @@ impl Memberships {
     /// them.
     pub fn give_up(&mut self, at: At, batch: &mut Batch, are_over: impl Fn(&Room) -> bool) {
         for room in self.interrupted.extract_if(.., |room| are_over(room)) {
-            batch.left.push(Left { member: self.member, room: room.id, at, interrupted: false });
+            batch.moves.push(Moved { member: self.member, room: room.id, at, what: Move::Leave });
         }
     }
 

@@ -5,7 +5,7 @@
 #![allow(clippy::disallowed_methods, clippy::print_stdout)]
 
 use sonagi_measure::At;
-use sonagi_measure::ledger::{Arrival, Batch, Joined, Ledger, Received, Rules, Sent};
+use sonagi_measure::ledger::{Arrival, Batch, Ledger, Move, Moved, Received, Rules, Sent};
 use std::time::{Duration, Instant};
 
 const SECOND: i64 = 1_000_000_000;
@@ -16,11 +16,11 @@ fn main() {
     let seconds: i64 = i64::from(arguments.next().unwrap_or(20));
     let mut ledger = Ledger::new(Rules::default());
     let mut first = Batch::default();
-    first.joined.extend((0..members).map(|member| Joined {
+    first.moves.extend((0..members).map(|member| Moved {
         member,
         room: 0,
         at: At(-SECOND),
-        resumes: false,
+        what: Move::Join,
     }));
     ledger.apply(&mut [first], At(0), |_| {});
     let (mut spent, mut latencies) = (Duration::ZERO, 0i64);

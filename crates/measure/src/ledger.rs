@@ -23,7 +23,7 @@ mod stay;
 #[cfg(test)]
 mod tests;
 
-pub use batch::{Asked, Batch, Departed, Joined, Left, Member, Received, RoomId, Sent, Settled};
+pub use batch::{Batch, Departed, Member, Move, Moved, Received, RoomId, Sent, Settled};
 pub use fates::{ROOMS_MAX, RoomCounts, RoomFate};
 
 use crate::at::At;
@@ -124,7 +124,7 @@ pub struct Ledger {
     rooms: Vec<Room>,
     seats: Seats,
     /// Moves that happen later than told so far.
-    moves: Vec<(Member, RoomId, At, Move)>,
+    moves: Vec<Moved>,
     /// Members that are gone for good, as soon as all is judged that they received.
     departed: Vec<Departed>,
     /// Receipts not yet judged.
@@ -161,12 +161,7 @@ impl Ledger {
     pub fn apply(&mut self, batches: &mut [Batch], until: At, mut arrived: impl FnMut(Arrival)) {
         for batch in batches.iter_mut() {
             self.counts.foreign += std::mem::take(&mut batch.foreign);
-            let join = |resumes| if resumes { Move::Resume } else { Move::Join };
-            let leave = |interrupted| if interrupted { Move::Interrupt } else { Move::Leave };
-            self.moves.extend(batch.asked.drain(..).map(|m| (m.member, m.room, m.at, Move::Ask)));
-            self.moves.extend(batch.joined.drain(..).map(|m| (m.member, m.room, m.at, join(m.resumes))));
-            self.moves.extend(batch.left.drain(..).map(|m| (m.member, m.room, m.at, leave(m.interrupted))));
-            self.moves.extend(batch.gone.drain(..).map(|m| (m.member, m.room, m.at, Move::Go)));
+            self.moves.append(&mut batch.moves);
             self.departed.append(&mut batch.departed);
             self.unsettled.append(&mut batch.settled);
             self.held.append(&mut batch.received);
@@ -243,11 +238,12 @@ impl Ledger {
     /// Applies requests to join, joins, leaves and closed connections up to `until`, seat by seat in the order of time.
     fn move_members(&mut self, until: At) {
         let mut moves = std::mem::take(&mut self.moves);
-        self.moves = moves.extract_if(.., |&mut (_, _, at, _)| at > until).collect();
-        moves.sort_by_key(|&(member, room, at, _)| (member, room, at));
-        for moves in moves.chunk_by(|a, b| (a.0, a.1, a.2) == (b.0, b.1, b.2)) {
-            let (member, room, at, _) = moves[0];
-            self.move_at(member, room, at, Moves::of(moves.iter().map(|m| m.3)));
+        self.moves = moves.extract_if(.., |moved| moved.at > until).collect();
+        let instant = |moved: &Moved| (moved.member, moved.room, moved.at);
+        moves.sort_by_key(instant);
+        for moves in moves.chunk_by(|a, b| instant(a) == instant(b)) {
+            let Moved { member, room, at, .. } = moves[0];
+            self.move_at(member, room, at, Moves::of(moves.iter().map(|moved| moved.what)));
         }
     }
 
@@ -431,16 +427,6 @@ impl Ledger {
         arrived(Arrival { at: copy.at, latency_ns, replayed });
         Ok(())
     }
-}
-
-#[derive(Clone, Copy)]
-enum Move {
-    Ask,
-    Join,
-    Resume,
-    Leave,
-    Interrupt,
-    Go,
 }
 
 /// The moves of one seat in one instant.

@@ -1,7 +1,7 @@
 //! The ledger alone: what it costs to judge a copy.
 
 use sonagi_measure::At;
-use sonagi_measure::ledger::{Batch, Joined, Ledger, Received, Rules, Sent};
+use sonagi_measure::ledger::{Batch, Ledger, Move, Moved, Received, Rules, Sent};
 
 const SECOND: i64 = 1_000_000_000;
 const MEMBERS: u32 = 100;
@@ -11,11 +11,11 @@ const COPIES_A_SECOND: u64 = (MEMBERS * MEMBERS) as u64;
 pub(super) fn copy(operations: u64) {
     let mut ledger = Ledger::new(Rules::default());
     let mut first = Batch::default();
-    first.joined.extend((0..MEMBERS).map(|member| Joined {
+    first.moves.extend((0..MEMBERS).map(|member| Moved {
         member,
         room: 0,
         at: At(-SECOND),
-        resumes: false,
+        what: Move::Join,
     }));
     ledger.apply(&mut [first], At(0), |_| {});
     let seconds = (operations / COPIES_A_SECOND) as i64;

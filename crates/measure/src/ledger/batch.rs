@@ -10,14 +10,8 @@ pub type RoomId = u32;
 /// A shard's observations since the last call. The order within each list is the order of events.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
-    /// Subscriptions asked for, to be confirmed.
-    pub asked: Vec<Asked>,
-    /// Subscriptions confirmed.
-    pub joined: Vec<Joined>,
-    /// Memberships that ended: nothing sent from then on is owed.
-    pub left: Vec<Left>,
-    /// Connections behind ended memberships that are closed now (a finished user drains between `left` and `gone`).
-    pub gone: Vec<Left>,
+    /// What became of members in rooms.
+    pub moves: Vec<Moved>,
     /// Members that are gone for good.
     pub departed: Vec<Departed>,
     /// Messages handed to the kernel.
@@ -42,48 +36,40 @@ impl Batch {
     }
 }
 
-/// A subscription was asked for. From then on a copy is no leak: the target may have let the member in and its word not
-/// be here yet. Nothing is owed before that word ([`Joined`]); when it never comes, the end of the connection (`gone`)
-/// is the end of this, too.
+/// A member asked for a room, came or left.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked {
+pub struct Moved {
     /// The member.
     pub member: Member,
     /// Where.
     pub room: RoomId,
-    /// When.
+    /// When; of a join, when its confirmation came.
     pub at: At,
+    /// What happened.
+    pub what: Move,
 }
 
-/// A subscription was confirmed.
-#[derive(Clone, Copy, Debug)]
-pub struct Joined {
-    /// The member.
-    pub member: Member,
-    /// Where.
-    pub room: RoomId,
-    /// When the confirmation came.
-    pub at: At,
-    /// Whether it takes up where an [interrupted](Left::interrupted) stay broke off: what was sent since is owed, too.
-    /// After any other stay it is an ordinary join.
-    pub resumes: bool,
-}
-
-/// A membership ended (in `left`), or the connection behind it closed (in `gone`; both at once when it was cut). Copies
-/// of messages sent before `left` count whenever they arrive; copies of later ones are `settling` until `gone` +
-/// settle.
-#[derive(Clone, Copy, Debug)]
-pub struct Left {
-    /// The member.
-    pub member: Member,
-    /// Where.
-    pub room: RoomId,
-    /// When.
-    pub at: At,
-    /// The member is trying to come back and to be told of all it missed: until it has ([`Joined::resumes`]), or a
-    /// further `left` says that it gave up, nobody can say what copies of messages sent since are. Without meaning in
-    /// `gone`.
-    pub interrupted: bool,
+/// What happens to a membership. When its connection is cut, it ends ([`Move::Leave`] or [`Move::Interrupt`]) and
+/// [`Move::Go`] follows in the same instant; a finished user drains in between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Move {
+    /// A subscription was asked for. From then on a copy is no leak: the target may have let the member in and its word
+    /// not be here yet. Nothing is owed before that word; when it never comes, [`Move::Go`] is the end of this, too.
+    Ask,
+    /// A subscription was confirmed.
+    Join,
+    /// The same, and it takes up where an interrupted stay broke off: what was sent since is owed, too. After any other
+    /// stay it is an ordinary join.
+    Resume,
+    /// A membership ended: nothing sent from then on is owed. Copies of messages sent before count whenever they
+    /// arrive; copies of later ones are `settling` until [`Move::Go`] + settle.
+    Leave,
+    /// The same, and the member is trying to come back and to be told of all it missed: until it has
+    /// ([`Move::Resume`]), or a [`Move::Leave`] says that it gave up, nobody can say what copies of messages sent since
+    /// are.
+    Interrupt,
+    /// The connection behind an ended membership is closed now.
+    Go,
 }
 
 /// A user is gone for good: it has left everywhere and given up, its connections are closed, and all it sent or

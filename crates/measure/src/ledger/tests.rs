@@ -5,13 +5,9 @@ use super::*;
 #[test]
 fn a_member_that_came_once_is_remembered_as_one_seat_and_one_stay() {
     let mut ledger = Ledger::new(Rules::default());
-    let member = Left { member: 0, room: 0, at: At(2), interrupted: false };
-    let mut batch = Batch::default();
-    batch.asked.push(Asked { member: 0, room: 0, at: At(0) });
-    batch.joined.push(Joined { member: 0, room: 0, at: At(1), resumes: false });
-    batch.left.push(member);
-    batch.gone.push(member);
-    ledger.apply(&mut [batch], At(3), |_| {});
+    let moves = [(0, Move::Ask), (1, Move::Join), (2, Move::Leave), (2, Move::Go)];
+    let moves = moves.map(|(at, what)| Moved { member: 0, room: 0, at: At(at), what }).to_vec();
+    ledger.apply(&mut [Batch { moves, ..Batch::default() }], At(3), |_| {});
     assert_eq!(ledger.seats.sizes(), [1, 1, 1]);
     let seats = ledger.seats.of(0);
     assert_eq!(seats[0].stays_kept(), 1);
@@ -25,8 +21,8 @@ fn people_who_come_and_go_leave_nothing_behind() {
     const CROWD: u32 = 1_000;
     let kept_after = |crowds: u32, stays_on: bool| {
         let mut ledger = Ledger::remembering(Rules::default(), 3 * SECOND);
-        let come = |member| Joined { member, room: 0, at: At(0), resumes: false };
-        let resident = Batch { joined: vec![come(0)], ..Batch::default() };
+        let come = Moved { member: 0, room: 0, at: At(0), what: Move::Join };
+        let resident = Batch { moves: vec![come], ..Batch::default() };
         ledger.apply(&mut [resident], At(SECOND), |_| {});
         for crowd in 0..crowds {
             let begin = At(i64::from(crowd + 1) * SECOND);
@@ -40,9 +36,8 @@ fn people_who_come_and_go_leave_nothing_behind() {
                 });
             }
             if crowd == 0 && !stays_on {
-                let left = Left { member: 0, room: 0, at: begin, interrupted: false };
-                batch.left.push(left);
-                batch.gone.push(left);
+                let parts = [Move::Leave, Move::Go];
+                batch.moves.extend(parts.map(|what| Moved { member: 0, room: 0, at: begin, what }));
                 batch.departed.push(Departed { member: 0, at: begin });
             }
             ledger.apply(&mut [batch], begin.plus(SECOND), |_| {});
@@ -71,10 +66,8 @@ fn crowd_of(members: std::ops::Range<u32>, number: u32, begin: At) -> Batch {
     batch.sent.push(Sent { room: 0, number, sender, planned, started, acked: Some(true) });
     for member in members {
         batch.received.push(Received { at: ms(301), member, room: 0, number });
-        let left = Left { member, room: 0, at: ms(500), interrupted: false };
-        batch.joined.push(Joined { member, room: 0, at: begin, resumes: false });
-        batch.left.push(left);
-        batch.gone.push(left);
+        let moves = [(begin, Move::Join), (ms(500), Move::Leave), (ms(500), Move::Go)];
+        batch.moves.extend(moves.map(|(at, what)| Moved { member, room: 0, at, what }));
         batch.departed.push(Departed { member, at: ms(500) });
     }
     batch

@@ -3,7 +3,7 @@
 use crate::fixture::{header, record_second};
 use sonagi_measure::At;
 use sonagi_measure::folder::{Follower, RunState, Writer};
-use sonagi_measure::ledger::{Joined, ROOMS_MAX, Received, RoomId, Rules, Sent};
+use sonagi_measure::ledger::{Move, Moved, ROOMS_MAX, Received, RoomId, Rules, Sent};
 use sonagi_measure::metrics::MetricStore;
 use sonagi_measure::recorder::Recorder;
 use sonagi_measure::summary::Naming;
@@ -122,7 +122,7 @@ fn the_worst_rooms_are_told_by_name_and_read_back() {
     for room in 0..30u32 {
         let (zero, one) = (room * 2, room * 2 + 1);
         for member in [zero, one] {
-            record.ledger.joined.push(Joined { member, room, at: At(0), resumes: false });
+            record.ledger.moves.push(Moved { member, room, at: At(0), what: Move::Join });
         }
         for number in 0..room {
             let at = At((500 + i64::from(number)) * MS);

@@ -3,7 +3,7 @@
 use crate::fixture::{header, timing};
 use crate::verdicts::{SECOND, check, with};
 use sonagi_measure::At;
-use sonagi_measure::ledger::{Joined, Received, Rules, Sent};
+use sonagi_measure::ledger::{Move, Moved, Received, Rules, Sent};
 use sonagi_measure::metrics::MetricStore;
 use sonagi_measure::outcome::{Failure, OperationId, Outcome};
 use sonagi_measure::recorder::{Counter, Gauges, Recorder};
@@ -68,7 +68,7 @@ fn what_was_delivered_until_then_is_said_beside_what_failed() {
         move |shard: &mut Recorder| {
             let (at, room) = (At(SECOND / 2), 0);
             let batch = shard.ledger();
-            batch.joined.push(Joined { member: 1, room, at: At(0), resumes: false });
+            batch.moves.push(Moved { member: 1, room, at: At(0), what: Move::Join });
             batch.sent.push(Sent { room, number: 0, sender: 2, planned: at, started: at, acked: Some(true) });
             for _ in 0..copies {
                 batch.received.push(Received { at: at.plus(5_000_000), member: 1, room, number: 0 });

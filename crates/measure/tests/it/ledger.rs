@@ -1,7 +1,7 @@
 //! Each class of the ledger, on a timeline of its own. Times are milliseconds; settle is 100, the deadline 1,000.
 
 use sonagi_measure::At;
-use sonagi_measure::ledger::{Asked, Batch, Counts, Joined, Ledger, Left, Received, Rules, Sent, Settled};
+use sonagi_measure::ledger::{Batch, Counts, Ledger, Move, Moved, Received, Rules, Sent, Settled};
 
 const RULES: Rules = Rules { deadline_ns: 1_000 * MS, settle_ns: 100 * MS, echo: true };
 const MS: i64 = 1_000_000;
@@ -29,19 +29,17 @@ use Event::*;
 
 fn batch(events: &[Event]) -> Batch {
     let room = 0;
-    let joined = |member, at, resumes| Joined { member, room, at: At(at * MS), resumes };
-    let left = |member, at, interrupted| Left { member, room, at: At(at * MS), interrupted };
+    let moved = |member, at, what| Moved { member, room, at: At(at * MS), what };
     let mut batch = Batch::default();
     for event in events {
         match *event {
-            Ask(member, at) => batch.asked.push(Asked { member, room, at: At(at * MS) }),
-            Join(member, at) => batch.joined.push(joined(member, at, false)),
-            Resume(member, at) => batch.joined.push(joined(member, at, true)),
-            Leave(member, at) => batch.left.push(left(member, at, false)),
-            Gone(member, at) => batch.gone.push(left(member, at, false)),
+            Ask(member, at) => batch.moves.push(moved(member, at, Move::Ask)),
+            Join(member, at) => batch.moves.push(moved(member, at, Move::Join)),
+            Resume(member, at) => batch.moves.push(moved(member, at, Move::Resume)),
+            Leave(member, at) => batch.moves.push(moved(member, at, Move::Leave)),
+            Gone(member, at) => batch.moves.push(moved(member, at, Move::Go)),
             Cut(member, at) => {
-                batch.left.push(left(member, at, true));
-                batch.gone.push(left(member, at, true));
+                batch.moves.extend([Move::Interrupt, Move::Go].map(|what| moved(member, at, what)));
             }
             Send(sender, number, planned, started) => {
                 let (planned, started) = (At(planned * MS), At(started * MS));
@@ -470,11 +468,11 @@ fn a_message_that_has_come_to_everybody_is_forgotten_and_its_further_copies_are_
     let ms = |at: i64| At(at * MS);
     let mut ledger = Ledger::remembering(RULES, 0);
     let mut batch = Batch::default();
-    batch.joined.extend([(1, 0), (2, 0), (3, 9_000)].map(|(member, at)| Joined {
+    batch.moves.extend([(1, 0), (2, 0), (3, 9_000)].map(|(member, at)| Moved {
         member,
         room: 0,
         at: ms(at),
-        resumes: false,
+        what: Move::Join,
     }));
     let sent = |number: u32, at| Sent {
         room: 0,

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use sonagi_measure::At;
 use sonagi_measure::ledger::{
-    Arrival, Asked, Batch, Counts, Departed, Joined, Ledger, Left, Received, Rules, Sent, Settled,
+    Arrival, Batch, Counts, Departed, Ledger, Move, Moved, Received, Rules, Sent, Settled,
 };
 
 const MS: i64 = 1_000_000;
@@ -234,26 +234,26 @@ fn batch(h: &History, shard: u32, shards: u32, now: impl Fn(i64) -> bool) -> Bat
     let at = |ms: i64| At(ms * MS);
     let mut batch = Batch::default();
     for s in h.stays.iter().filter(|s| here(s.member)) {
+        let Stay { member, room, .. } = *s;
+        let mut moved = |ms, what| batch.moves.push(Moved { member, room, at: at(ms), what });
         if s.asked < s.joined && now(s.asked) {
-            batch.asked.push(Asked { member: s.member, room: s.room, at: at(s.asked) });
+            moved(s.asked, Move::Ask);
         }
         if now(s.joined) {
-            let Stay { member, room, resumes, .. } = *s;
-            batch.joined.push(Joined { member, room, at: at(s.joined), resumes });
+            moved(s.joined, if s.resumes { Move::Resume } else { Move::Join });
         }
         if let Some(left) = s.left.filter(|&left| now(left)) {
-            let Stay { member, room, interrupted, .. } = *s;
-            batch.left.push(Left { member, room, at: at(left), interrupted });
+            moved(left, if s.interrupted { Move::Interrupt } else { Move::Leave });
         }
         if let Some(gave_up) = s.gave_up.filter(|&gave_up| now(gave_up)) {
-            batch.left.push(Left { member: s.member, room: s.room, at: at(gave_up), interrupted: false });
+            moved(gave_up, Move::Leave);
         }
     }
     for &(member, room, asked, _) in h.refused.iter().filter(|r| here(r.0) && now(r.2)) {
-        batch.asked.push(Asked { member, room, at: at(asked) });
+        batch.moves.push(Moved { member, room, at: at(asked), what: Move::Ask });
     }
     for &(member, room, gone) in h.gone.iter().filter(|g| here(g.0) && now(g.2)) {
-        batch.gone.push(Left { member, room, at: at(gone), interrupted: false });
+        batch.moves.push(Moved { member, room, at: at(gone), what: Move::Go });
     }
     for (member, last) in departures(h).filter(|&(member, last)| here(member) && now(last)) {
         batch.departed.push(Departed { member, at: at(last) });

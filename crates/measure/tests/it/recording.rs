@@ -2,7 +2,7 @@
 
 use crate::fixture::{header, record_second, timing};
 use sonagi_measure::At;
-use sonagi_measure::ledger::{Joined, Rules, Sent};
+use sonagi_measure::ledger::{Move, Moved, Rules, Sent};
 use sonagi_measure::metrics::MetricStore;
 use sonagi_measure::outcome::{Failure, OperationId, Outcome};
 use sonagi_measure::recorder::{CALLED_MAX, Counter, EXAMPLE_BYTES, FailureCount, Recorder, merge_failure};
@@ -132,7 +132,7 @@ fn who_is_owed_what_is_not_reckoned_in_a_run_that_stamps_nothing() {
             Totals::new(&Header { tracked, ..header() }, Rules::default(), MetricStore::default());
         let mut record = Recorder::new(1, 1).take();
         let (planned, started) = (At(0), At(5));
-        record.ledger.joined.push(Joined { member: 0, room: 0, at: At(1), resumes: false });
+        record.ledger.moves.push(Moved { member: 0, room: 0, at: At(1), what: Move::Join });
         record.ledger.sent.push(Sent { sender: 0, room: 0, number: 0, planned, started, acked: None });
         totals.absorb(vec![record], At(1_000_000_000), ProcessGauges::default()).ledger.messages
     };

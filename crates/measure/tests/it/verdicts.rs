@@ -2,7 +2,7 @@
 
 use crate::fixture::{header, timing};
 use sonagi_measure::At;
-use sonagi_measure::ledger::{Joined, Received, Rules, Sent};
+use sonagi_measure::ledger::{Move, Moved, Received, Rules, Sent};
 use sonagi_measure::metrics::MetricStore;
 use sonagi_measure::outcome::{Failure, OperationId, Outcome};
 use sonagi_measure::recorder::{Counter, Gauges, Record, Recorder};
@@ -59,7 +59,7 @@ fn deliver(recorder: &mut Recorder, second: i64, copies: u32) {
     let (at, room, number) = (At(second * SECOND + SECOND / 2), 0, second as u32);
     let batch = recorder.ledger();
     if second == 0 {
-        batch.joined.push(Joined { member: 1, room, at: At(0), resumes: false });
+        batch.moves.push(Moved { member: 1, room, at: At(0), what: Move::Join });
     }
     batch.sent.push(Sent { room, number, sender: 2, planned: at, started: at, acked: Some(true) });
     for _ in 0..copies {
@@ -117,7 +117,7 @@ fn when_nothing_was_owed_the_hint_says_why() {
     let hinted = |joined| {
         let summary = run(|recorder, second| {
             deliver(recorder, second, 1);
-            recorder.ledger().joined.iter_mut().for_each(|join| join.at = At(joined));
+            recorder.ledger().moves.iter_mut().for_each(|join| join.at = At(joined));
             if second > 0 {
                 *recorder.ledger() = Default::default();
             }
@@ -138,7 +138,7 @@ fn exchange(to: &[u32]) -> Summary {
         let (at, room, number) = (At(second * SECOND + SECOND / 2), 0, second as u32);
         let batch = recorder.ledger();
         if second == 0 {
-            batch.joined.extend([1, 2].map(|member| Joined { member, room, at: At(0), resumes: false }));
+            batch.moves.extend([1, 2].map(|member| Moved { member, room, at: At(0), what: Move::Join }));
         }
         batch.sent.push(Sent { room, number, sender: 1, planned: at, started: at, acked: Some(true) });
         for &member in to {
