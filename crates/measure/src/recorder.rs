@@ -217,22 +217,11 @@ impl Recorder {
         failure: Failure,
         example: impl FnOnce() -> String,
     ) {
-        self.failure_at(operation, failure, None, example);
+        self.failure_called(operation, failure, None, "", example);
     }
 
-    /// [`Recorder::failure`] for one outside any timed operation, with its instant.
-    pub fn failure_at(
-        &mut self,
-        operation: Option<OperationId>,
-        failure: Failure,
-        at: Option<At>,
-        example: impl FnOnce() -> String,
-    ) {
-        self.failure_called(operation, failure, at, "", example);
-    }
-
-    /// [`Recorder::failure_at`] of one that has another name than its failure's, a function's message say: it counts
-    /// apart, up to [`CALLED_MAX`] such names. An empty name is none.
+    /// [`Recorder::failure`], with the instant of one outside any timed operation, and of one that has another name than
+    /// its failure's, a function's message say: it counts apart, up to [`CALLED_MAX`] such names. An empty name is none.
     pub fn failure_called(
         &mut self,
         operation: Option<OperationId>,

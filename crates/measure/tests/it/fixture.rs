@@ -64,9 +64,8 @@ pub(crate) fn record_second(recorder: &mut Recorder, shard: u32, second: i64) ->
         sent,
         if second == 1 { Outcome::Failed(Failure::Reset) } else { Outcome::Ok },
     );
-    recorder.failure_at(None, Failure::Closed(4008), Some(At(now + 5)), || {
-        format!("shard {shard}, second {second}")
-    });
+    let closed = || format!("shard {shard}, second {second}");
+    recorder.failure_called(None, Failure::Closed(4008), Some(At(now + 5)), "", closed);
     for called in ["50 % off.", "a=b\nc"] {
         let thrown = || format!("shard {shard}, second {second}: {called}");
         recorder.failure_called(Some(OperationId(1)), Failure::Function, Some(At(now + 6)), called, thrown);

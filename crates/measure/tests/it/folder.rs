@@ -448,7 +448,8 @@ fn failures_keep_their_first_example_over_the_whole_run() {
         let timed_out = Outcome::Failed(Failure::Timeout);
         shard.operation(OperationId(0), timing(at.0, 10_000_000), timed_out);
         shard.failure(Some(OperationId(0)), Failure::Timeout, || format!("the one of second {second}"));
-        shard.failure_at(None, Failure::Closed(1006), Some(at), || format!("closed in second {second}"));
+        let closed = || format!("closed in second {second}");
+        shard.failure_called(None, Failure::Closed(1006), Some(at), "", closed);
         let record = shard.take();
         writer
             .snapshot(&totals.absorb(vec![record], At((second + 1) * SECOND), ProcessGauges::default()))

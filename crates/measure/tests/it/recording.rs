@@ -47,7 +47,7 @@ fn a_refused_poll_counts_under_its_status_where_it_is_seen_and_not_where_it_fail
     recorder.status(429);
     recorder.operation(OperationId(0), timing(0, 1000), Outcome::Failed(failure));
     recorder.failure(Some(OperationId(0)), failure, || "slow down".to_owned());
-    recorder.failure_at(None, failure, None, || "slow down".to_owned());
+    recorder.failure(None, failure, || "slow down".to_owned());
     let record = recorder.take();
     assert_eq!(record.codes[429], 1);
     assert_eq!(record.failures.iter().map(|failed| failed.count).sum::<u64>(), 2);
