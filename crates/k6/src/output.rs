@@ -34,27 +34,20 @@ pub struct Wanted {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Json,
-    Csv(TimeFormat),
+    /// With instants as this of [`TIME_FORMATS`] tells them.
+    Csv(usize),
 }
 
-/// How CSV files tell instants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum TimeFormat {
-    Unix,
-    UnixMilli,
-    UnixMicro,
-    UnixNano,
-    Rfc3339,
-    Rfc3339Nano,
-}
+/// How CSV files tell instants: an option's value, and the text of nanoseconds since 1970.
+type TimeFormat = (&'static str, fn(i128) -> String);
 
-const TIME_FORMATS: [(&str, TimeFormat); 6] = [
-    ("unix", TimeFormat::Unix),
-    ("unix_milli", TimeFormat::UnixMilli),
-    ("unix_micro", TimeFormat::UnixMicro),
-    ("unix_nano", TimeFormat::UnixNano),
-    ("rfc3339", TimeFormat::Rfc3339),
-    ("rfc3339_nano", TimeFormat::Rfc3339Nano),
+const TIME_FORMATS: [TimeFormat; 6] = [
+    ("unix", |ns| ns.div_euclid(1_000_000_000).to_string()),
+    ("unix_milli", |ns| ns.div_euclid(1_000_000).to_string()),
+    ("unix_micro", |ns| ns.div_euclid(1_000).to_string()),
+    ("unix_nano", |ns| ns.to_string()),
+    ("rfc3339", |ns| rfc3339(ns - ns.rem_euclid(1_000_000_000), false)),
+    ("rfc3339_nano", |ns| rfc3339(ns, true)),
 ];
 
 /// Why there is no such output.
@@ -130,8 +123,8 @@ fn csv_wanted(argument: &str, environment: impl Fn(&str) -> Option<String>) -> R
             }
         }
     }
-    let format = TIME_FORMATS.into_iter().find(|(known, _)| *known == time);
-    let (_, format) = format.ok_or(Refused::Time(time))?;
+    let format = TIME_FORMATS.iter().position(|(known, _)| *known == time);
+    let format = format.ok_or(Refused::Time(time))?;
     Ok(Wanted { form: Form::Csv(format), path: path(&name), most_waiting: MOST_WAITING })
 }
 
@@ -166,7 +159,8 @@ impl Output {
         };
         Ok(Output(match wanted.form {
             Form::Json => Writer::Json(Box::new(json::Lines::new(into, store, tags, started))),
-            Form::Csv(time) => {
+            Form::Csv(format) => {
+                let (_, time) = TIME_FORMATS[format];
                 let rows = csv::Rows::new(into, store.registry().clone(), tags, started, time)?;
                 Writer::Csv(Box::new(rows))
             }

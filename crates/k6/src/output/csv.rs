@@ -1,6 +1,6 @@
 //! One row a sample: a column for each system tag the test wants, all other tags in one.
 
-use super::{Into, TimeFormat, rfc3339};
+use super::Into;
 use crate::metrics::{MetricId, Registry, Sample, SystemTags};
 use sonagi_measure::metrics::AutomaticTag;
 use std::io;
@@ -13,7 +13,7 @@ pub(super) struct Rows {
     /// In the order of their names.
     columns: Vec<&'static str>,
     started: i128,
-    time: TimeFormat,
+    time: fn(i128) -> String,
 }
 
 impl Rows {
@@ -22,7 +22,7 @@ impl Rows {
         registry: Arc<Registry>,
         tags: SystemTags,
         started: i128,
-        time: TimeFormat,
+        time: fn(i128) -> String,
     ) -> io::Result<Rows> {
         let mut columns: Vec<&'static str> =
             tags.iter().filter(|tag| !tag.is_metadata()).map(AutomaticTag::name).collect();
@@ -38,7 +38,7 @@ impl Rows {
             let name = self.name(sample.metric);
             let Rows { rows, columns, .. } = self;
             rows.write_field(&*name)?;
-            rows.write_field(time(self.time, self.started + i128::from(sample.at.0)))?;
+            rows.write_field((self.time)(self.started + i128::from(sample.at.0)))?;
             rows.write_field(format!("{:.6}", sample.value))?;
             for column in &*columns {
                 rows.write_field(sample.tags.get(column).unwrap_or_default())?;
@@ -77,15 +77,4 @@ fn joined<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> String {
         text += value;
     }
     text
-}
-
-fn time(format: TimeFormat, ns: i128) -> String {
-    match format {
-        TimeFormat::Unix => ns.div_euclid(1_000_000_000).to_string(),
-        TimeFormat::UnixMilli => ns.div_euclid(1_000_000).to_string(),
-        TimeFormat::UnixMicro => ns.div_euclid(1_000).to_string(),
-        TimeFormat::UnixNano => ns.to_string(),
-        TimeFormat::Rfc3339 => rfc3339(ns - ns.rem_euclid(1_000_000_000), false),
-        TimeFormat::Rfc3339Nano => rfc3339(ns, true),
-    }
 }

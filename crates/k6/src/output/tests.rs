@@ -195,13 +195,13 @@ fn an_output_is_a_type_and_where_it_goes() {
         _ => None,
     };
     let wanted = |text| Wanted::parse(text, environment).unwrap();
-    let csv = |time, path: &str| {
-        let path = Some(path.to_owned());
-        Wanted { form: Form::Csv(time), path, most_waiting: MOST_WAITING }
+    let csv = |time: &str, path: &str| {
+        let format = TIME_FORMATS.iter().position(|(known, _)| *known == time).unwrap();
+        Wanted { form: Form::Csv(format), path: Some(path.to_owned()), most_waiting: MOST_WAITING }
     };
-    assert_eq!(wanted("csv"), csv(TimeFormat::UnixNano, "env.csv"));
-    assert_eq!(wanted("csv=x.csv"), csv(TimeFormat::UnixNano, "x.csv"));
-    assert_eq!(wanted("csv=timeFormat=rfc3339,saveInterval=1s"), csv(TimeFormat::Rfc3339, "env.csv"));
+    assert_eq!(wanted("csv"), csv("unix_nano", "env.csv"));
+    assert_eq!(wanted("csv=x.csv"), csv("unix_nano", "x.csv"));
+    assert_eq!(wanted("csv=timeFormat=rfc3339,saveInterval=1s"), csv("rfc3339", "env.csv"));
     assert!(
         parse("influxdb=http://x").unwrap_err().starts_with("there is no output of type 'influxdb'\nhint: ")
     );
