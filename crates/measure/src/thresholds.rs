@@ -1,10 +1,10 @@
 //! Thresholds: expressions over the figures of a run, e.g. `http_answers_ms.p95 < 200`, `delivery.ratio >=
 //! 0.999`.
 //!
-//! The language is that of [`crate::expression`]; names are metrics. A threshold is read once, when the script is.
-//! Names with signs go in single quotes (`'errors.Failed capture or match' < 3`); without them the longest name counts
-//! that the run has measured (`login-time.p95`): where functions reported such a name, and only there, the expression
-//! is read again when the run is over.
+//! The language is that of [`crate::expression`]; names are metrics. Those with signs go in single quotes
+//! (`'errors.Failed capture or match' < 3`); without them the longest name counts that the run has measured
+//! (`login-time.p95`): functions may report such a name, so a threshold keeps its text, and is read anew when it is
+//! judged.
 //!
 //! A threshold holds when it is neither 0 nor NaN. A name that the run has not measured makes it fail and say so,
 //! wherever the name stands, except counts of things that may well not happen (`errors.*`), which are 0: a threshold
@@ -19,18 +19,10 @@ use crate::expression::{
 };
 use crate::metrics::{AbortRule, SeriesName};
 
-/// A parsed threshold.
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-#[serde(from = "Written", into = "Written")]
-pub struct Threshold {
-    written: Written,
-    /// An expression that cannot be read may be one over names that only the run will tell.
-    expression: Result<Expression<Metric>, SyntaxError>,
-}
-
-/// The form in scripts and in the headers of run folders.
+/// A threshold as it was written, in scripts and in the headers of run folders.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-struct Written {
+pub struct Threshold {
+    /// One that cannot be read may be one over names that only the run will tell.
     expression: String,
     strict: bool,
     /// It ends the run when it is crossed, from so many seconds on; None: it does not.
@@ -105,68 +97,54 @@ pub struct Judged {
     pub ended_run_s: Option<f64>,
 }
 
-impl From<Written> for Threshold {
-    fn from(written: Written) -> Threshold {
-        let expression = parse(&written.expression, &mut Metrics { figures: None });
-        Threshold { expression: expression.map(|parsed| parsed.expression), written }
-    }
-}
-
-impl From<Threshold> for Written {
-    fn from(threshold: Threshold) -> Written {
-        threshold.written
-    }
-}
-
-impl PartialEq for Threshold {
-    fn eq(&self, other: &Threshold) -> bool {
-        self.written == other.written
-    }
-}
-
 impl Threshold {
-    /// Reads an expression; a failed strict threshold makes the run fail (exit code 1).
+    /// A threshold of this expression; a failed strict one makes the run fail (exit code 1).
     pub fn new(expression: impl Into<String>, strict: bool) -> Threshold {
-        Threshold::from(Written { expression: expression.into(), strict, abort_after_s: None })
+        Threshold { expression: expression.into(), strict, abort_after_s: None }
+    }
+
+    /// Reads it; `figures` are the run's, if it has any yet.
+    fn read(&self, figures: Option<&BTreeMap<String, f64>>) -> Result<Expression<Metric>, SyntaxError> {
+        parse(&self.expression, &mut Metrics { figures }).map(|parsed| parsed.expression)
     }
 
     /// The same that ends the run, if the rule says so, as soon as it is crossed.
     #[must_use]
     pub fn aborting(mut self, rule: AbortRule) -> Threshold {
-        self.written.abort_after_s = rule.on_fail.then_some(rule.delay.as_secs_f64());
+        self.abort_after_s = rule.on_fail.then_some(rule.delay.as_secs_f64());
         self
     }
 
     /// Whether it ends the run as soon as it is crossed.
     pub fn abort(&self) -> AbortRule {
-        let after = self.written.abort_after_s.and_then(|after| Duration::try_from_secs_f64(after).ok());
+        let after = self.abort_after_s.and_then(|after| Duration::try_from_secs_f64(after).ok());
         AbortRule { on_fail: after.is_some(), delay: after.unwrap_or_default() }
     }
 
     /// The script's text, e.g. `http_answers_ms.p99 < 250 and users.failed == 0`.
     pub fn expression(&self) -> &str {
-        &self.written.expression
+        &self.expression
     }
 
     /// Whether it decides the run.
     pub fn is_strict(&self) -> bool {
-        self.written.strict
+        self.strict
     }
 
     /// Why it cannot be read.
-    pub fn error(&self) -> Option<&SyntaxError> {
-        self.expression.as_ref().err()
+    pub fn error(&self) -> Option<SyntaxError> {
+        self.read(None).err()
     }
 
     /// The metrics it names, in the order in which they stand; none when it cannot be read.
-    pub fn metrics(&self) -> Vec<&Metric> {
-        self.expression.as_ref().map(Expression::names).unwrap_or_default()
+    pub fn metrics(&self) -> Vec<Metric> {
+        self.read(None).iter().flat_map(Expression::names).cloned().collect()
     }
 
     /// Its limits: metrics compared with a number by `<`, `<=`, `>` or `>=`, whichever stands first.
     pub fn comparisons(&self) -> Vec<Comparison> {
         let mut all = Vec::new();
-        let Ok(expression) = &self.expression else { return all };
+        let Ok(expression) = self.read(None) else { return all };
         expression.walk(&mut |part| {
             let Expression::Binary(operator, pair) = part else { return };
             let is_less = match operator {
@@ -198,14 +176,7 @@ impl Threshold {
 
     /// Whether all it names was measured, and what it came to.
     fn weigh(&self, figures: &Figures) -> (bool, Judged) {
-        let Written { expression, strict, .. } = self.written.clone();
-        let again = figures.measured.keys().any(|name| is_apart(name) && expression.contains(name.as_str()));
-        let read = if again {
-            parse(&expression, &mut Metrics { figures: Some(&figures.measured) })
-                .map(|parsed| parsed.expression)
-        } else {
-            self.expression.clone()
-        };
+        let read = self.read(Some(&figures.measured));
         let (is_measured, held, evidence) = match &read {
             Ok(read) => evaluate(read, figures),
             Err(error) => (false, false, format!("{} at offset {}", error.what, error.offset)),
@@ -216,6 +187,7 @@ impl Threshold {
                 metrics.push(metric.name.clone());
             }
         }
+        let (expression, strict) = (self.expression.clone(), self.strict);
         (is_measured, Judged { expression, strict, held, evidence, metrics, ended_run_s: None })
     }
 }

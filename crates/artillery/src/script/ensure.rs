@@ -73,7 +73,7 @@ pub(crate) fn until(
     let names = &OwnNames { scenarios, tracks_delivery, stems: stems(reader, scenarios) };
     let threshold = Threshold::new(quoted(text, &names.stems), true);
     let place = Place { origin: Origin::Until, line: 0, column: 0 };
-    if let Some(SyntaxError { what, hint, .. }) = threshold.error().cloned() {
+    if let Some(SyntaxError { what, hint, .. }) = threshold.error() {
         reader.problem(place, what, hint);
         return None;
     }
@@ -166,7 +166,7 @@ fn checked(
     place: impl Fn(usize) -> Place,
 ) -> Option<Threshold> {
     let has_functions = reader.functions.has_module();
-    if let Some(SyntaxError { offset, what, hint }) = threshold.error().cloned() {
+    if let Some(SyntaxError { offset, what, hint }) = threshold.error() {
         if has_functions && may_be_a_name(threshold.expression(), offset) {
             let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
             reader.notice(place(offset), format!("{said}{what}{hint}{UNLESS_REPORTED}"));
@@ -200,12 +200,12 @@ fn unknown(reader: &Reader, threshold: &Threshold, names: &OwnNames<'_>) -> Vec<
     let scenarios = names.scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
     let operations = reader.operations.all();
     let measured = Measured { operations, scenarios, tracks_delivery: names.tracks_delivery };
-    let unknown = |metric: &Metric| {
+    let unknown = |metric: Metric| {
         let checked = match SeriesName::of(&metric.name) {
             Some(series) => tags::check(series, &measured, reader.operations.tagged()),
             None => measured.check(&metric.name),
         };
-        Some((metric.clone(), checked.err()?))
+        Some((metric, checked.err()?))
     };
     threshold.metrics().into_iter().filter_map(unknown).collect()
 }
