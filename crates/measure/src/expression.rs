@@ -91,43 +91,8 @@ pub enum Operator {
     Power,
 }
 
-/// Functions that expressions may call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Routine {
-    /// Without its sign.
-    Abs,
-    /// Rounded up.
-    Ceil,
-    /// Rounded down.
-    Floor,
-    /// Natural logarithm.
-    Log,
-    /// The largest.
-    Max,
-    /// The smallest.
-    Min,
-    /// From 0 up to 1.
-    Random,
-    /// To the nearest whole number; halves go up.
-    Round,
-    /// Square root.
-    Sqrt,
-}
-
-impl Routine {
-    /// All of them by name, in alphabetical order.
-    pub const ALL: [(&str, Routine); 9] = [
-        ("abs", Routine::Abs),
-        ("ceil", Routine::Ceil),
-        ("floor", Routine::Floor),
-        ("log", Routine::Log),
-        ("max", Routine::Max),
-        ("min", Routine::Min),
-        ("random", Routine::Random),
-        ("round", Routine::Round),
-        ("sqrt", Routine::Sqrt),
-    ];
-}
+/// A function that expressions may call: its arguments to a number, with chance at hand, from 0 up to 1.
+pub type Routine = fn(&[f64], &mut dyn FnMut() -> f64) -> f64;
 
 /// An expression that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

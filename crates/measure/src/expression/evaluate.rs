@@ -45,7 +45,7 @@ impl<N> Expression<N> {
             Expression::Call(routine, arguments) => {
                 let number = |argument: &Expression<N>| Ok(argument.evaluate(known)?.number());
                 let arguments = arguments.iter().map(number).collect::<Result<Vec<f64>, _>>()?;
-                Value::Number(routine.apply(&arguments, || known.random()))
+                Value::Number(routine(&arguments, &mut || known.random()))
             }
         })
     }
@@ -105,25 +105,28 @@ fn pattern(value: &Value) -> Result<Regex, PatternError> {
     Regex::new(&text).map_err(|_| PatternError(text))
 }
 
-impl Routine {
-    fn apply(self, arguments: &[f64], random: impl FnOnce() -> f64) -> f64 {
-        let first = arguments.first().copied().unwrap_or(f64::NAN);
-        let most = |better: fn(f64, f64) -> f64, none: f64| {
-            let or_nan = |a: f64, b: f64| if a.is_nan() || b.is_nan() { f64::NAN } else { better(a, b) };
-            arguments.iter().copied().fold(none, or_nan)
-        };
-        match self {
-            Routine::Abs => first.abs(),
-            Routine::Ceil => first.ceil(),
-            Routine::Floor => first.floor(),
-            Routine::Log => first.ln(),
-            Routine::Max => most(f64::max, f64::NEG_INFINITY),
-            Routine::Min => most(f64::min, f64::INFINITY),
-            Routine::Random => random(),
-            Routine::Round => round(first),
-            Routine::Sqrt => first.sqrt(),
-        }
-    }
+/// The functions that expressions may call, in alphabetical order. Those of one number look at the first.
+pub(super) const ROUTINES: [(&str, Routine); 9] = [
+    ("abs", |given, _| first(given).abs()),
+    ("ceil", |given, _| first(given).ceil()),
+    ("floor", |given, _| first(given).floor()),
+    // Of base e.
+    ("log", |given, _| first(given).ln()),
+    ("max", |given, _| most(given, f64::max, f64::NEG_INFINITY)),
+    ("min", |given, _| most(given, f64::min, f64::INFINITY)),
+    ("random", |_, random| random()),
+    ("round", |given, _| round(first(given))),
+    ("sqrt", |given, _| first(given).sqrt()),
+];
+
+fn first(given: &[f64]) -> f64 {
+    given.first().copied().unwrap_or(f64::NAN)
+}
+
+/// NaN as soon as one of them is.
+fn most(given: &[f64], better: fn(f64, f64) -> f64, none: f64) -> f64 {
+    let or_nan = |a: f64, b: f64| if a.is_nan() || b.is_nan() { f64::NAN } else { better(a, b) };
+    given.iter().copied().fold(none, or_nan)
 }
 
 /// Halves go up. Adding a half first would round 0.49999999999999994 to 1.

@@ -2,8 +2,9 @@
 
 use regex::Regex;
 
+use super::evaluate::ROUTINES;
 use super::tokens::{self, Foreign, Token, Word};
-use super::{Expression, Operator, Routine, SyntaxError};
+use super::{Expression, Operator, SyntaxError};
 
 /// Deepest nesting and most words: nobody reads more, and the stack that evaluates an expression is finite.
 const DEEPEST: usize = 64;
@@ -221,8 +222,8 @@ impl<R: Resolve> Parser<'_, R> {
 
     fn call(&mut self, name: &str, offset: usize) -> Result<Expression<R::Name>, SyntaxError> {
         let arguments = if self.takes(")") { Vec::new() } else { self.items()? };
-        let known = || Routine::ALL.into_iter().map(|(name, _)| name);
-        if let Some((_, routine)) = Routine::ALL.into_iter().find(|(known, _)| *known == name) {
+        let known = || ROUTINES.into_iter().map(|(name, _)| name);
+        if let Some((_, routine)) = ROUTINES.into_iter().find(|(known, _)| *known == name) {
             return Ok(Expression::Call(routine, arguments));
         }
         let nearest = known().min_by_key(|known| strsim::damerau_levenshtein(known, name));
