@@ -1,6 +1,6 @@
 //! Everything observed since the start, and what the thresholds say of it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,10 +17,9 @@ use crate::expression::Operator;
 #[derive(Debug, Default)]
 pub struct MetricStore {
     registry: Arc<Registry>,
-    /// By their place in the registry. Each with what it is: intervals may be of a run whose registry is not at hand.
-    metrics: Vec<Option<(Metric, Aggregate)>>,
-    /// Likewise, each described as its metric but for the name.
-    submetrics: Vec<Option<(Metric, Aggregate)>>,
+    /// Each with what it is, a sub-metric described as its metric but for the name: intervals may be of a run whose
+    /// registry is not at hand.
+    known: BTreeMap<Target, (Metric, Aggregate)>,
     tagged: Vec<Tagged>,
     by_tags: HashMap<(MetricId, TagSet), usize>,
     limits: Vec<Limit>,
@@ -42,7 +41,7 @@ pub struct Tagged {
 }
 
 /// The samples that something refers to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Target {
     /// All of a metric.
     Metric(MetricId),
@@ -156,12 +155,22 @@ impl MetricStore {
 
     /// The aggregate of a whole metric, made when there is none yet.
     fn whole(&mut self, id: MetricId, of: &Metric) -> &mut Aggregate {
-        made(&mut self.metrics, id.index(), || of.clone())
+        self.made(Target::Metric(id), || of.clone())
     }
 
     /// The aggregate of a part of a metric, made when there is none yet.
     fn submetric(&mut self, part: &Part, of: &Metric) -> &mut Aggregate {
-        made(&mut self.submetrics, part.place, || Metric { name: Arc::clone(&part.name), ..of.clone() })
+        let described = || Metric { name: Arc::clone(&part.name), ..of.clone() };
+        self.made(Target::Submetric(part.place), described)
+    }
+
+    fn made(&mut self, target: Target, of: impl FnOnce() -> Metric) -> &mut Aggregate {
+        let (_, aggregate) = self.known.entry(target).or_insert_with(|| {
+            let of = of();
+            let aggregate = Aggregate::new(of.kind);
+            (of, aggregate)
+        });
+        aggregate
     }
 
     fn tagged_at(&mut self, metric: MetricId, tags: &TagSet, kind: Kind) -> usize {
@@ -199,30 +208,22 @@ impl MetricStore {
 
     /// The description of a metric or sub-metric; None: it has no samples, and no threshold names it.
     fn metric(&self, target: Target) -> Option<&Metric> {
-        let known = match target {
-            Target::Metric(id) => self.metrics.get(id.index()),
-            Target::Submetric(place) => self.submetrics.get(place),
-        };
-        known?.as_ref().map(|(metric, _)| metric)
+        self.known.get(&target).map(|(metric, _)| metric)
     }
 
     /// The aggregate of a metric or sub-metric; None: it has no samples, and no threshold names it.
     pub fn aggregate(&mut self, target: Target) -> Option<&mut Aggregate> {
-        let known = match target {
-            Target::Metric(id) => self.metrics.get_mut(id.index()),
-            Target::Submetric(place) => self.submetrics.get_mut(place),
-        };
-        known?.as_mut().map(|(_, aggregate)| aggregate)
+        self.known.get_mut(&target).map(|(_, aggregate)| aggregate)
     }
 
     /// Every metric that has samples, or that a threshold names, with what it came to.
     pub fn metrics(&mut self) -> impl Iterator<Item = &mut (Metric, Aggregate)> {
-        self.metrics.iter_mut().flatten()
+        self.known.range_mut(..Target::Submetric(0)).map(|(_, known)| known)
     }
 
     /// Every metric, then every sub-metric, that has samples or that a threshold names, with what it came to.
     pub(super) fn metrics_and_parts(&mut self) -> impl Iterator<Item = &mut (Metric, Aggregate)> {
-        self.metrics.iter_mut().chain(&mut self.submetrics).flatten()
+        self.known.values_mut()
     }
 
     /// The metrics whose samples it keeps.
@@ -263,21 +264,4 @@ impl MetricStore {
             .collect();
         &mut self.tagged
     }
-}
-
-/// The aggregate at this place, made when there is none.
-fn made(
-    all: &mut Vec<Option<(Metric, Aggregate)>>,
-    place: usize,
-    of: impl FnOnce() -> Metric,
-) -> &mut Aggregate {
-    if all.len() <= place {
-        all.resize_with(place + 1, || None);
-    }
-    let (_, aggregate) = all[place].get_or_insert_with(|| {
-        let of = of();
-        let aggregate = Aggregate::new(of.kind);
-        (of, aggregate)
-    });
-    aggregate
 }
