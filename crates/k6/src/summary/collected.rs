@@ -3,9 +3,7 @@
 use super::delivery::TAIL;
 use super::{Check, Facts, Group, Judged, Measured, Part, Summary, by_name};
 use crate::metrics::delivery::LATENCY;
-use crate::metrics::{
-    Aggregate, Aggregation, Kind, Limit, MetricId, MetricStore, Scope, Target, Unit, builtin,
-};
+use crate::metrics::{Aggregate, Aggregation, Kind, MetricId, MetricStore, Scope, Target, Unit, builtin};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -53,37 +51,33 @@ pub(super) fn summary(store: &mut MetricStore, facts: Facts) -> Summary {
 
 /// All metrics and sub-metrics that were seen or that thresholds name.
 fn metrics(store: &mut MetricStore, facts: &Facts) -> Vec<Measured> {
-    let registry = store.registry().clone();
-    let submetrics = registry.submetrics();
-    let mut targets = Vec::new();
+    let (limits, submetrics) = (store.limits().to_vec(), store.registry().submetrics());
     // What probes see is no part of k6's summary, unless a threshold names it.
-    let is_limited = |target| store.limits().iter().any(|limit| limit.target == target);
-    let each = registry.each().into_iter();
-    for (id, metric) in each.filter(|(id, it)| it.scope != Scope::Watched || is_limited(Target::Metric(*id)))
-    {
-        targets.push((Target::Metric(id), metric.name.clone(), metric.kind, metric.unit));
-        for (place, one) in submetrics.iter().enumerate().filter(|(_, one)| one.parent == id) {
-            targets.push((Target::Submetric(place), one.name.clone(), metric.kind, metric.unit));
-        }
-    }
-    targets.sort_by(|one, other| by_name(&one.1, &other.1));
+    let is_shown = |target: Target, scope: Scope| {
+        let whole = match target {
+            Target::Submetric(place) => Target::Metric(submetrics[place].parent),
+            whole => whole,
+        };
+        scope != Scope::Watched || limits.iter().any(|limit| limit.target == whole)
+    };
     let mut found = Vec::new();
-    for (target, name, kind, unit) in targets {
-        let limits: Vec<_> = store.limits().iter().filter(|limit| limit.target == target).cloned().collect();
-        let Some(aggregate) = store.aggregate(target) else { continue };
-        let judged = limits.into_iter().map(|limit: Limit| {
+    let shown = store.each().filter(|(target, (metric, _))| is_shown(*target, metric.scope));
+    for (target, (metric, aggregate)) in shown {
+        let judged = limits.iter().filter(|limit| limit.target == target).map(|limit| {
             let of = limit.expression.aggregation;
             let seen = of.of(aggregate, facts.elapsed).map(|value| (method(&limit.source, of), value));
-            Judged { source: limit.source, ok: !limit.crossed, seen }
+            Judged { source: limit.source.clone(), ok: !limit.crossed, seen }
         });
         let thresholds = judged.collect();
         let mut values = values(aggregate, facts);
-        if *name == *LATENCY && !values.iter().any(|(of, _)| of == TAIL) {
+        if *metric.name == *LATENCY && !values.iter().any(|(of, _)| of == TAIL) {
             let tail = Aggregation::named(TAIL).and_then(|of| of.of(aggregate, facts.elapsed));
             values.extend(tail.map(|value| (TAIL.to_owned(), value)));
         }
-        found.push(Measured { name: name.to_string(), kind, unit, values, thresholds });
+        let (name, kind, unit) = (metric.name.to_string(), metric.kind, metric.unit);
+        found.push(Measured { name, kind, unit, values, thresholds });
     }
+    found.sort_by(|one, other| by_name(&one.name, &other.name));
     found
 }
 

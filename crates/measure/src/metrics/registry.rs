@@ -224,11 +224,6 @@ impl Registry {
         self.read().metrics.clone()
     }
 
-    /// All metrics with their ids.
-    pub fn each(&self) -> Vec<(MetricId, Metric)> {
-        self.metrics().into_iter().zip(0..).map(|(metric, id)| (MetricId(id), metric)).collect()
-    }
-
     /// All sub-metrics, in the order they were named.
     pub fn submetrics(&self) -> Vec<Submetric> {
         self.read().submetrics.clone()

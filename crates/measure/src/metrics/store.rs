@@ -222,8 +222,8 @@ impl MetricStore {
     }
 
     /// Every metric, then every sub-metric, that has samples or that a threshold names, with what it came to.
-    pub(super) fn metrics_and_parts(&mut self) -> impl Iterator<Item = &mut (Metric, Aggregate)> {
-        self.known.values_mut()
+    pub fn each(&mut self) -> impl Iterator<Item = (Target, &mut (Metric, Aggregate))> {
+        self.known.iter_mut().map(|(target, known)| (*target, known))
     }
 
     /// The metrics whose samples it keeps.

@@ -54,7 +54,7 @@ impl MetricStore {
     }
 
     fn summary_of(&mut self, duration_s: f64, of: fn(Scope) -> bool) -> BTreeMap<String, MetricSummary> {
-        let seen = self.metrics_and_parts();
+        let seen = self.each().map(|(_, known)| known);
         let seen = seen.filter(|(metric, aggregate)| of(metric.scope) && aggregate.samples() > 0);
         let told = |(metric, aggregate): &mut (Metric, Aggregate)| {
             (metric.name.to_string(), MetricSummary::of(aggregate, metric.unit, duration_s))
