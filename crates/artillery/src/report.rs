@@ -10,6 +10,7 @@ mod periods;
 pub use figures::figures;
 pub use periods::Periods;
 
+use sonagi_measure::at::unix_ms;
 use sonagi_measure::figures::tame;
 use sonagi_measure::summary::{Quantiles, Summary};
 use std::collections::BTreeMap;
@@ -101,13 +102,8 @@ fn number(value: f64) -> String {
 
 /// `HH:MM:SS` at the run's end, from an RFC 3339 start in UTC; `00:00:00` when that is not one.
 fn end_clock(started: &str, duration_s: f64) -> String {
-    let part = |range: std::ops::Range<usize>| started.get(range).and_then(|text| text.parse::<u64>().ok());
-    let start = match (part(11..13), part(14..16), part(17..19)) {
-        (Some(hours), Some(minutes), Some(seconds)) => hours * 3600 + minutes * 60 + seconds,
-        _ => return "00:00:00".to_string(),
-    };
-    let end = (start + duration_s.max(0.0) as u64) % 86_400;
-    format!("{:02}:{:02}:{:02}", end / 3600, end / 60 % 60, end % 60)
+    let end = unix_ms(started).map_or(0, |ms| ms / 1000 + duration_s.max(0.0) as u64);
+    format!("{:02}:{:02}:{:02}", end / 3600 % 24, end / 60 % 60, end % 60)
 }
 
 #[cfg(test)]

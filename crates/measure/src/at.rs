@@ -21,7 +21,7 @@ impl At {
 }
 
 /// Milliseconds since 1970 of an RFC 3339 instant in UTC (`2026-08-30T10:15:00.250Z`).
-pub(crate) fn unix_ms(text: &str) -> Option<u64> {
+pub fn unix_ms(text: &str) -> Option<u64> {
     let part = |range: std::ops::Range<usize>| text.get(range)?.parse::<i64>().ok();
     let (year, month, day) = (part(0..4)?, part(5..7)?, part(8..10)?);
     let (hour, minute, second) = (part(11..13)?, part(14..16)?, part(17..19)?);
