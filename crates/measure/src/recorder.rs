@@ -220,8 +220,9 @@ impl Recorder {
         self.failure_called(operation, failure, None, "", example);
     }
 
-    /// [`Recorder::failure`], with the instant of one outside any timed operation, and of one that has another name than
-    /// its failure's, a function's message say: it counts apart, up to [`CALLED_MAX`] such names. An empty name is none.
+    /// [`Recorder::failure`], with the instant of one outside any timed operation, and with the name of one that has
+    /// another than its failure's, a function's message say: it counts apart, up to [`CALLED_MAX`] such names. An empty
+    /// name is none.
     pub fn failure_called(
         &mut self,
         operation: Option<OperationId>,
