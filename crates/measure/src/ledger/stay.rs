@@ -71,6 +71,7 @@ impl Stay {
 }
 
 /// Everything the ledger knows of one member in one room.
+#[derive(Default)]
 pub(super) struct Seat {
     pub(super) room: u32,
     stays: Vec<Stay>,
@@ -100,18 +101,7 @@ pub(super) struct Begun {
 
 impl Seat {
     pub(super) fn new(room: u32) -> Seat {
-        let (stays, seen) = (Vec::new(), Bitmap::default());
-        Seat {
-            room,
-            stays,
-            seen,
-            high: 0,
-            last_sent: None,
-            last_heard: NEVER,
-            blocked: 0,
-            is_awaited: false,
-            ahead: None,
-        }
+        Seat { room, last_heard: NEVER, ..Seat::default() }
     }
 
     /// Whether the member is in now.
