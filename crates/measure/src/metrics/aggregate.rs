@@ -105,11 +105,9 @@ impl Aggregate {
 
     /// Takes the contents and leaves an empty aggregate with as much room as was needed.
     pub(super) fn take(&mut self) -> Aggregate {
-        let fresh = match self {
-            Aggregate::Counter(_) => Aggregate::new(Kind::Counter),
-            Aggregate::Gauge(_) => Aggregate::new(Kind::Gauge),
-            Aggregate::Rate(_) => Aggregate::new(Kind::Rate),
+        let fresh = match &*self {
             Aggregate::Trend(trend) => Aggregate::Trend(Box::new(Trend::with_room(trend.count() as usize))),
+            other => Aggregate::new(other.kind()),
         };
         std::mem::replace(self, fresh)
     }

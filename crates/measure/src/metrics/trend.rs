@@ -46,14 +46,18 @@ impl Trend {
         }
         self.values.push(value);
         self.sorted = false;
-        self.sum += value;
-        if self.count == 0 {
-            (self.min, self.max) = (value, value);
-        } else {
-            self.min = self.min.min(value);
-            self.max = self.max.max(value);
-        }
-        self.count += 1;
+        self.count_in((1, value), (value, value));
+    }
+
+    /// Counts values in by how many they are and their sum, the least and the greatest of them.
+    #[inline]
+    fn count_in(&mut self, (count, sum): (u64, f64), (min, max): (f64, f64)) {
+        (self.min, self.max) = match self.count {
+            0 => (min, max),
+            _ => (self.min.min(min), self.max.max(max)),
+        };
+        self.count += count;
+        self.sum += sum;
     }
 
     /// Adds all of `other`'s values.
@@ -61,12 +65,7 @@ impl Trend {
         if other.count == 0 {
             return;
         }
-        (self.min, self.max) = match self.count {
-            0 => (other.min, other.max),
-            _ => (self.min.min(other.min), self.max.max(other.max)),
-        };
-        self.count += other.count;
-        self.sum += other.sum;
+        self.count_in((other.count, other.sum), (other.min, other.max));
         self.sorted = false;
         for (page, counts) in &other.pages {
             let into = self.page(*page);
@@ -129,12 +128,7 @@ impl Trend {
     pub fn of_counts(counts: impl IntoIterator<Item = (f64, u64)>) -> Trend {
         let mut trend = Trend::with_room(0);
         for (value, count) in counts.into_iter().filter(|(_, count)| *count > 0) {
-            (trend.min, trend.max) = match trend.count {
-                0 => (value, value),
-                _ => (trend.min.min(value), trend.max.max(value)),
-            };
-            trend.count += count;
-            trend.sum += value * count as f64;
+            trend.count_in((count, value * count as f64), (value, value));
             let (page, bucket) = place(value);
             trend.page(page)[bucket] += count;
         }
