@@ -4,7 +4,7 @@
 //! Public for those who count the engine's work (`bench/counts`); no run of a user comes here. What it leaves out:
 //! threads, sockets, the kernel's timer and the once-a-second hand-over, because none of them is the same twice.
 
-use sonagi_measure::ledger::Sent;
+use sonagi_measure::ledger::{Move, Sent};
 use sonagi_measure::metrics::MetricStore;
 use sonagi_measure::recorder::Recorder;
 use sonagi_measure::summary::Summary;
@@ -98,9 +98,15 @@ async fn simulate_within(
             arrivals::serve(&shard).await;
             let record = shard.recorder.borrow_mut().take();
             let ledger = &record.ledger;
-            let memberships = [ledger.joined.len(), ledger.left.len(), ledger.gone.len()];
+            let moves =
+                |kinds: &[Move]| ledger.moves.iter().filter(|moved| kinds.contains(&moved.what)).count();
+            let memberships = [
+                moves(&[Move::Join, Move::Resume]),
+                moves(&[Move::Leave, Move::Interrupt]),
+                moves(&[Move::Go]),
+            ];
             let departed = ledger.departed.len();
-            let resumed = ledger.joined.iter().filter(|joined| joined.resumes).count();
+            let resumed = moves(&[Move::Resume]);
             let wait_ms = |sent: &Sent| sent.started.since(sent.planned) / 1_000_000;
             let waits_ms = ledger.sent.iter().map(wait_ms).collect();
             totals.absorb(vec![record], clock.now(), ProcessGauges::default());

@@ -67,9 +67,8 @@ impl Misread {
     /// A metric of this kind has no such value.
     pub(super) fn unfit(expression: &str, metric: &str, kind: Kind) -> Misread {
         let (name, methods) = (kind.name(), methods(kind));
-        let why = format!(
-            " cannot be applied to metric {metric}, which is a {name}\nhint: a {name} has {methods}"
-        );
+        let why =
+            format!(" cannot be applied to metric {metric}, which is a {name}\nhint: a {name} has {methods}");
         Misread::of(expression, why)
     }
 }
