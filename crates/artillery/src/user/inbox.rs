@@ -263,7 +263,8 @@ impl Inbox {
     /// A fresh acknowledgement id.
     pub(crate) fn draw_ack(&mut self) -> u64 {
         let ack = self.acks;
-        self.acks += 1;
+        // Only the one that is awaited must differ from the one before.
+        self.acks = self.acks.wrapping_add(1);
         u64::from(ack)
     }
 

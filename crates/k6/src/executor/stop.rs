@@ -115,7 +115,7 @@ impl Stop {
         poll_fn(move |cx| stop.poll_set(cx))
     }
 
-    /// Sleeps until `at`; false when it is time to give up before.
+    /// Sleeps until `at`; false when it is pulled, or the test is aborted, before.
     pub(crate) async fn sleep(&self, at: At) -> bool {
         let mut sleep = pin!(self.0.clock.sleep_until(at));
         poll_fn(|cx| {

@@ -40,7 +40,7 @@ pub struct Tagged {
     pub aggregate: Aggregate,
 }
 
-/// The samples that something refers to.
+/// The samples that something refers to. In their order all metrics come before the first sub-metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Target {
     /// All of a metric.

@@ -167,6 +167,7 @@ fn memberships_end_with_the_last_connection_and_with_the_iteration() {
     let batch = of("");
     let (left, gone) = (moves(&batch, Move::Leave), moves(&batch, Move::Go));
     assert_eq!((left, gone[0], batch.departed[0].at), (vec![300], 300, At(800_000_000)));
+    assert_eq!(moves(&batch, Move::Interrupt), [0; 0]);
     let batch = of("join('other'); sleep(0.1);");
     assert_eq!(moves(&batch, Move::Leave), [300, 900]);
 }
@@ -227,8 +228,9 @@ fn a_member_lives_for_an_iteration_and_longer_where_connections_do() {
         };";
     let kept = How { more_iterations: 2, keep_connections: true, ..How::default() };
     let seen = how(script, kept);
-    let moved = [Move::Join, Move::Leave, Move::Interrupt].map(|what| moves(&seen.batch, what).len());
-    assert_eq!((moved, seen.batch.departed.len()), ([1, 0, 0], 0));
+    let kinds = [Move::Join, Move::Resume, Move::Leave, Move::Interrupt];
+    let moved = kinds.map(|what| moves(&seen.batch, what).len());
+    assert_eq!((moved, seen.batch.departed.len()), ([1, 0, 0, 0], 0));
     let senders: Vec<u32> = seen.batch.sent.iter().map(|sent| sent.sender).collect();
     assert_eq!(senders, [0, 0, 0]);
     let script = "export default () => { http.post('http://a/say', stamp('room')); };";
