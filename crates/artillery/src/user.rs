@@ -488,7 +488,7 @@ mod tests {
         fn returned<A, B, C, F>(_: impl Fn(A, B, C) -> F) -> usize {
             size_of::<F>()
         }
-        assert!(size_of::<User>() <= 328, "a user takes {} bytes", size_of::<User>());
+        assert!(size_of::<User>() <= 336, "a user takes {} bytes", size_of::<User>());
         assert!(returned(live) <= 648, "its task takes {} bytes", returned(live));
     }
 }
