@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
+import { database } from '../database';
 import { HealthController } from '../health/health.controller';
 import { AuthModule } from './auth/auth.module';
 import { MessagesModule } from './messages/messages.module';
@@ -8,12 +8,7 @@ import { UsersModule } from './users/users.module';
 
 @Module({
   imports: [
-    TypeOrmModule.forRoot({
-      type: 'postgres',
-      url: process.env.POSTGRES,
-      autoLoadEntities: true,
-      extra: { max: Number(process.env.POOL ?? 10) },
-    }),
+    database({ max: Number(process.env.POOL ?? 10) }),
     AuthModule,
     UsersModule,
     RoomsModule,
