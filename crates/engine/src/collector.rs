@@ -158,7 +158,7 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
         Ok(self.collect.done(phase, done))
     }
 
-    /// Has one thread do something once; whether what is measured meanwhile counts.
+    /// Has one thread do something once. `counts`: what is measured meanwhile is part of the run.
     pub(crate) fn once(&mut self, task: D::Task, counts: bool) -> Result<Option<D::Done>, Error<D::Error>> {
         let (context, inbox) = self.context();
         let thread = thread::start(context, Role::Once(task))?;

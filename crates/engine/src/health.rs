@@ -19,10 +19,10 @@ const HEARTBEAT_NS: i64 = 10_000_000;
 /// Beats that a hold-up swallowed and that are told afterwards, at most: ten minutes of them.
 const MAX_MISSED_BEATS: i64 = 60_000;
 
-/// Waits for a shard's next heartbeat after the one that was due at `last`, and tells how late it came (ns), or the
-/// alarm was taken since the last one if that is worse: that shows when the shard itself was held up. Beats that were
-/// due meanwhile are told too, each with its own lateness: half a second is fifty of a run's beats, not one. Returns
-/// when the last of them was due.
+/// Waits for a shard's next heartbeat after the one that was due at `last`. Tells how late it came (ns), or how late
+/// the clock's alarm was taken since the last beat if that is worse: it shows when the shard itself was held up. Beats
+/// that were due meanwhile are told too, each with its own lateness: half a second is fifty beats of a run, not one.
+/// Returns when the last of them was due.
 pub(crate) async fn beat(clock: &Rc<Clock>, last: At, mut late_by: impl FnMut(i64)) -> At {
     let due = last.plus(HEARTBEAT_NS);
     clock.sleep_until(due).await;

@@ -42,7 +42,7 @@ pub struct Manner {
 }
 
 impl Memberships {
-    /// Those of the member with this number.
+    /// The memberships of the member with this number: none yet.
     pub fn new(member: Member) -> Memberships {
         Memberships { member, ..Memberships::default() }
     }

@@ -25,7 +25,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Those of a run that began then, at whose target nobody looks. The header is completed by what is so of every
+    /// The options of a run that began at `epoch`, without a watcher. To the header it adds what is the same for every
     /// run: the generator's version and machine, the ledger's deadline, and the sub-metrics of the dialect's registry.
     pub fn new(dialect: &impl Dialect, header: Header, rules: Rules, epoch: Instant) -> Options {
         let submetrics = dialect.metrics().submetrics();

@@ -16,7 +16,7 @@ pub(crate) struct Seconds {
 }
 
 impl Seconds {
-    /// The seconds of this many shards.
+    /// Without records; this many shards are awaited.
     pub(crate) fn new(shards: usize) -> Seconds {
         Seconds { running: (0..shards as u16).collect(), ..Seconds::default() }
     }

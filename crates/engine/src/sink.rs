@@ -121,7 +121,6 @@ fn write<T>(mut sink: impl Sink<T>, given: &Receiver<(T, u64)>, waiting: &Waitin
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Mutex;
 
     /// Writes down what it gets, once it may.
     struct Slow {

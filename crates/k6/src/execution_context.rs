@@ -10,16 +10,16 @@ use crate::executor::Common;
 pub(crate) struct CurrentIteration {
     /// Which scenario it is of, as in the options.
     pub(crate) scenario: usize,
-    /// Which one of its scenario, from 0, in the whole test: one process runs it.
+    /// The iteration's number in its scenario, from 0, over all shards.
     pub(crate) number: u64,
-    /// Which one of this scenario the user is at, from 0.
+    /// The iteration's number among those of this scenario that this user runs, from 0.
     pub(crate) of_vu: u64,
 }
 
 /// A test under way, all shards together.
 #[derive(Default)]
 pub(crate) struct TestUnderWay {
-    /// None before they are under way.
+    /// The scenarios; empty until they begin.
     pub(crate) scenarios: Vec<Arc<Common>>,
     /// Users whose init code ran before the test began.
     pub(crate) there: u64,

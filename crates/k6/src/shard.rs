@@ -101,11 +101,17 @@ impl Deref for Shard {
     }
 }
 
+impl Common {
+    /// The tags of the whole test.
+    pub(crate) fn tags(&self, sampler: &Sampler) -> Tags {
+        self.options.tags.iter().fold(sampler.tags(), |tags, (name, value)| tags.with(name, value))
+    }
+}
+
 impl Shard {
     /// On the current thread, within its runtime.
     pub(crate) fn new(common: Arc<Common>, kernel: Rc<sonagi_engine::Shard>, sampler: Sampler) -> Rc<Shard> {
-        let tags =
-            common.options.tags.iter().fold(sampler.tags(), |tags, (name, value)| tags.with(name, value));
+        let tags = common.tags(&sampler);
         Rc::new(Shard {
             kernel,
             tracks: Cell::new(false),

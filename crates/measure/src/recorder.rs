@@ -220,9 +220,9 @@ impl Recorder {
         self.failure_called(operation, failure, None, "", example);
     }
 
-    /// [`Recorder::failure`], with the instant of one outside any timed operation, and with the name of one that has
-    /// another than its failure's, a function's message say: it counts apart, up to [`CALLED_MAX`] such names. An empty
-    /// name is none.
+    /// Like [`Recorder::failure`], with the instant of a failure outside any timed operation, and with a name where it
+    /// differs from the failure's own (a function's message, say). Named ones count apart, up to [`CALLED_MAX`] names;
+    /// an empty name is none.
     pub fn failure_called(
         &mut self,
         operation: Option<OperationId>,

@@ -53,7 +53,7 @@ impl Family {
 
 static FAMILIES: LazyLock<[Family; 12]> = LazyLock::new(|| {
     let vusers = ["created", "completed", "failed", "skipped", "created_by_name"];
-    // Of what may be there and is text, a text: it has no name then.
+    // A missing cause is `null`, which would pass for a figure; one that is set is text, which has no name.
     let generator = Generator { cause: Some(Cause::Bursts), ..Generator::default() };
     [
         Family::of_summary("delivery", to_value(Delivery::default())),

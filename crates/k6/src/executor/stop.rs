@@ -141,8 +141,8 @@ impl Stop {
                 return Poll::Ready(done);
             }
             has_waited = true;
-            // Asleep, it is woken by an abort as all who are. One that rings sleeps no more, so the work is told at
-            // once: an abort of just now finds nobody to wake.
+            // While the alarm sleeps, an abort wakes it like every sleeper. Once it has rung, an abort could not wake
+            // this task any more, so the work is polled again right away.
             if alarm.as_mut().poll(cx).is_pending() || self.0.pulled.get() {
                 return Poll::Pending;
             }

@@ -127,7 +127,18 @@ impl Collect<K6> for Collector<'_, '_> {
     }
 
     fn samples(&mut self, samples: Vec<Sample>) {
-        self.write(samples);
+        let samples: Samples = Arc::new(samples);
+        for output in &mut self.outputs {
+            output.give(Arc::clone(&samples), samples.len() as u64);
+        }
+        let lost: Vec<_> = self.outputs.extract_if(.., |output| output.has_failed()).collect();
+        for output in lost {
+            self.samples_left_out += output.left_out();
+            if let Err(why) = output.finish() {
+                // What comes after a hole would pass for the whole.
+                self.say(Level::Error, format!("an output cannot be written any more and ends here: {why}"));
+            }
+        }
     }
 
     fn waiting(&mut self) -> Result<(), Unready> {
@@ -319,21 +330,6 @@ impl Collector<'_, '_> {
         let at = self.test.now();
         let fields = fields.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
         (self.on)(RunEvent::Line(&LogLine { at, fields, ..LogLine::new(level, text) }));
-    }
-
-    fn write(&mut self, samples: Vec<Sample>) {
-        let samples: Samples = Arc::new(samples);
-        for output in &mut self.outputs {
-            output.give(Arc::clone(&samples), samples.len() as u64);
-        }
-        let lost: Vec<_> = self.outputs.extract_if(.., |output| output.has_failed()).collect();
-        for output in lost {
-            self.samples_left_out += output.left_out();
-            if let Err(why) = output.finish() {
-                // What comes after a hole would pass for the whole.
-                self.say(Level::Error, format!("an output cannot be written any more and ends here: {why}"));
-            }
-        }
     }
 
     fn drawn(&self) -> Bars<'_> {

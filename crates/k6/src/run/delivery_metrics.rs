@@ -20,8 +20,7 @@ impl Delivery {
     /// None: the script has nothing to do with the ledger.
     pub(super) fn of(common: &Common, sampler: &Sampler) -> Option<Delivery> {
         let find = |name: &str| common.registry.get(name);
-        let tags = common.options.tags.iter();
-        let tags = tags.fold(sampler.tags(), |tags, (name, value)| tags.with(name, value));
+        let tags = common.tags(sampler);
         let named: Option<Vec<MetricId>> =
             counters(&Counts::default()).iter().map(|(name, _)| find(name)).collect();
         find(RATIO).zip(find(LATENCY)).zip(named).map(|((ratio, latency), named)| {

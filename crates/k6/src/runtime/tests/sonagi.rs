@@ -33,7 +33,7 @@ impl Seen {
     }
 }
 
-/// When members moved so (ms).
+/// The instants (ms) of all moves of this kind.
 fn moves(batch: &Batch, what: Move) -> Vec<i64> {
     batch.moves.iter().filter(|moved| moved.what == what).map(|moved| moved.at.0 / 1_000_000).collect()
 }
