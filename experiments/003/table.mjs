@@ -3,21 +3,15 @@
 //
 //   node experiments/003/table.mjs runs/20261121-194213-locations
 //   node experiments/003/table.mjs runs/20261121-194213-locations runs/20261121-204213-groups-of-ten
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { markdown, merged } from '../../bench/lib/markdown.mjs';
 import { rewrite } from '../lib/marked.mjs';
+import { readMatrix } from '../lib/matrix.mjs';
 import { LOCATIONS, locationRows, ordered } from './lib/tables.mjs';
 
 const README = new URL('README.md', import.meta.url);
 
 const folders = process.argv.slice(2);
 if (folders.length === 0) throw new Error('usage: node table.mjs RUNFOLDER…');
-const matrices = folders.map((folder) => {
-  const file = join(folder, 'matrix.json');
-  if (!existsSync(file)) throw new Error(`there is no ${file}\nhint: only the folder of a matrix has one`);
-  return JSON.parse(readFileSync(file, 'utf8'));
-});
-for (const rows of matrices.map(locationRows)) {
+for (const rows of folders.map(readMatrix).map(locationRows)) {
   rewrite(README, 'locations', (text) => markdown(LOCATIONS, ordered(merged(LOCATIONS, text, rows))));
 }

@@ -43,8 +43,8 @@ const TABLES = `
 endAllWhenInterrupted();
 const started = new Started();
 const database = await postgres(started, { tables: TABLES, settings: { max_connections: DB_CONNECTIONS } });
-// PORT and the settings of the pool are the service's own, and reach it as they are.
-const service = started.spawn([process.execPath, main], { env: { POSTGRES: database.url, LISTS }, quietly: false });
+// PORT, LISTS and the settings of the pool are the service's own, and reach it as they are.
+const service = started.spawn([process.execPath, main], { env: { POSTGRES: database.url }, quietly: false });
 const code = await service.ended;
 console.error(`the service ended with ${code}: ${service.output()}`);
 await started.end();

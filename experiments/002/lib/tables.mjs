@@ -1,6 +1,7 @@
 // What runs of chat.yml came to, as rows beside those of the report. Pure.
 import { number, percent } from '../../../bench/lib/markdown.mjs';
 import { median } from '../../../bench/lib/statistics.mjs';
+import { counted, isSound, measuredOn, ms, short, sum } from '../../lib/matrix.mjs';
 import { BASE, CRITERIA, REMEDIES } from './remedies.mjs';
 
 /** Fewer sound runs of a remedy have no grade: two differ by chance. */
@@ -24,14 +25,7 @@ const COUNTED = ['failed users', 'failed connections'];
 export const RATIO_TABLE = { head: ['whose', ...COUNTED, ...FIGURES.map(([name]) => name), 'measured'] };
 RATIO_TABLE.right = RATIO_TABLE.head.slice(1, -1);
 
-function short(value) {
-  return value < 100 ? value.toPrecision(3) : number(value);
-}
-function ms(value) {
-  return `${short(value)} ms`;
-}
 const middle = (summaries, of) => median(summaries.map(of));
-const sum = (values) => values.reduce((sum, value) => sum + value, 0);
 const kindOf = ({ kinds }, name) => kinds.find(({ kind }) => kind === name);
 function emits({ kinds }) {
   const ofEmits = kinds.filter(({ kind }) => ['socketio_emit', 'socketio_request'].includes(kind));
@@ -45,20 +39,17 @@ const sessionsOf = ({ users }) => users.session_ms.p95;
 /** The environment (`-e`) of a matrix's command; undefined without one. */
 export const environmentOf = ({ command }) => command.join(' ').match(/\s(?:-e|--environment)[ =]?(\S+)/)?.[1];
 
-const isSound = (summary) => summary?.complete && !summary.interrupted && summary.verdict.result !== 'invalid';
-
 /** The summaries of the runs of some values of the axes: `{ sound, made }`. */
-function runsOf({ runs }, wanted) {
+function runsOf(matrix, wanted) {
   const isWanted = ({ combination }) => Object.entries(wanted).every(([axis, value]) => combination[axis] === value);
-  // The run that shows drift is one more of its combination, made to be compared with the others.
-  const made = runs.filter((run) => !run.is_anchor && isWanted(run)).map(({ summary }) => summary);
+  const made = counted(matrix).filter(isWanted).map(({ summary }) => summary);
   return { made, sound: made.filter(isSound) };
 }
 
 /** What a row's figures stand on. */
-function measuredBy({ version, started, machine }, { sound, made }) {
+function measuredBy(matrix, { sound, made }) {
   const users = sound.length > 0 ? ` of ${number(sound[0].users.planned)} users` : '';
-  return `${sound.length} of ${made.length} runs${users}, Sonagi ${version}, ${started.slice(0, 10)}, ${machine}`;
+  return measuredOn(matrix, sound, made, users);
 }
 
 /**

@@ -1,6 +1,7 @@
 // What runs of locations.yml came to, as rows. Pure.
 import { number } from '../../../bench/lib/markdown.mjs';
 import { median } from '../../../bench/lib/statistics.mjs';
+import { counted, isSound, measuredOn, ms, short, sum } from '../../lib/matrix.mjs';
 
 /** In the order of their rows. Socket.IO is of `sonagi serve` alone. */
 const TRANSPORTS = ['poll', 'longpoll', 'sse', 'ws', 'stomp', 'socketio'];
@@ -18,10 +19,7 @@ export const LOCATIONS = {
 };
 
 const MB = 1e6;
-const short = (value) => (value < 100 ? value.toPrecision(3) : number(value));
-const ms = (value) => `${short(value)} ms`;
-const sum = (values) => values.reduce((sum, value) => sum + value, 0);
-const arrivedOf = ({ delivery: { counts } }) => counts.delivered + counts.late + counts.replayed;
+const arrivedOf = ({ delivery }) => delivery.delivered + delivery.late + delivery.replayed;
 
 /** A figure of a JVM's heap in MB: its `level` of the run; undefined of a service that has none. */
 function heapOf({ watched }, metric, level) {
@@ -29,28 +27,23 @@ function heapOf({ watched }, metric, level) {
   return bytes === undefined ? undefined : bytes / MB;
 }
 
-/** Whether a run's figures say something of the service. */
-const isSound = (summary) =>
-  summary?.complete && !summary.interrupted && summary.verdict.result !== 'invalid' && Boolean(summary.delivery);
-
 /** The rows of a finished matrix (`matrix.json`): medians over the sound runs of each combination. */
-export function locationRows({ name, version, started, machine, runs }) {
+export function locationRows(matrix) {
+  const { name } = matrix;
   if (!SCRIPTS.includes(name)) {
     throw new Error(`the table is of ${SCRIPTS.join('.yml and ')}.yml; got a run of ${name}\nhint: leave out --name`);
   }
   const rows = new Map();
-  // The run that shows drift is one more of its combination, made to be compared with the others.
-  for (const { combination, is_anchor, summary } of runs) {
+  for (const { combination, summary } of counted(matrix)) {
     const { users, transport, service = 'sonagi' } = combination;
     const first = [number(users), transport, service];
     const key = LOCATIONS.keyOf(first);
     if (!rows.has(key)) rows.set(key, { first, made: [] });
-    if (!is_anchor) rows.get(key).made.push(summary);
+    rows.get(key).made.push(summary);
   }
   return [...rows.values()].map(({ first, made }) => {
-    const sound = made.filter(isSound);
-    const measured = `${sound.length} of ${made.length} runs, Sonagi ${version}, ${started.slice(0, 10)}, ${machine}`;
-    return [...first, ...cells(sound), measured];
+    const sound = made.filter((summary) => isSound(summary) && summary.delivery);
+    return [...first, ...cells(sound), measuredOn(matrix, sound, made)];
   });
 }
 
@@ -63,7 +56,7 @@ function cells(summaries) {
   };
   const heap = (metric, level) => middle((summary) => heapOf(summary, metric, level), number);
   return [
-    share(total(arrivedOf), total(({ delivery }) => delivery.counts.owed)),
+    share(total(arrivedOf), total(({ delivery }) => delivery.owed)),
     `${number(total(({ users }) => users.failed))} of ${number(total(({ users }) => users.started))}`,
     middle(({ delivery }) => delivery.latency_ms.p50, ms),
     middle(({ delivery }) => delivery.latency_ms.p99, ms),

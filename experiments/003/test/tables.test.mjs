@@ -14,7 +14,7 @@ const summary = ({ p50 = 2, cpu = 5, lost = 0, failed = 0, result = 'pass', watc
   verdict: { result },
   users: { started: 1000, failed },
   delivery: {
-    counts: { owed: 100_000, delivered: 99_000 - lost, late: 900, replayed: 100, lost },
+    ...{ owed: 100_000, delivered: 99_000 - lost, late: 900, replayed: 100, lost },
     latency_ms: { p50, p99: 100 * p50 },
   },
   watched,
@@ -56,7 +56,7 @@ test('a combination without a sound run has no figures', () => {
 
 test('a run without copies has neither a share nor a cost of one', () => {
   const none = summary();
-  none.delivery.counts = { owed: 0, delivered: 0, late: 0, replayed: 0, lost: 0 };
+  Object.assign(none.delivery, { owed: 0, delivered: 0, late: 0, replayed: 0, lost: 0 });
   const [row] = locationRows({ ...MADE, runs: [run('ws', 'spring', {}, { summary: none })] });
   assert.deepEqual([row[3], row[8]], ['-', '-']);
 });

@@ -1,6 +1,7 @@
 // What runs of report.yml came to, and searches with it, as rows beside those of the report. Pure.
 import { median } from '../../../bench/lib/statistics.mjs';
 import { number } from '../../../bench/lib/markdown.mjs';
+import { counted, isSound, measuredOn, ms, sum } from '../../lib/matrix.mjs';
 
 const TIMES = ['mean', 'p50', 'p95', 'p99', 'max'];
 
@@ -15,8 +16,6 @@ export const LOADS = {
   keyOf: ([whose, asked]) => `${whose} ${asked}`,
 };
 
-const ms = (value) => `${value < 100 ? value.toPrecision(3) : number(value)} ms`;
-const sum = (values) => values.reduce((sum, value) => sum + value, 0);
 const share = (count, of) => (count === 0 ? '0' : `${number(count)} of ${number(of)}`);
 
 const timesOf = ({ kinds }) => kinds.find(({ kind }) => kind === 'http').response_ms;
@@ -24,17 +23,15 @@ const answersOf = ({ http_codes }) => sum(Object.values(http_codes));
 const refusedOf = ({ http_codes }) => http_codes['500'] ?? 0;
 const timeoutsOf = ({ errors }) =>
   sum(errors.filter(({ code }) => ['timeout', 'connect_timeout'].includes(code)).map(({ count }) => count));
-const isSound = (summary) => summary?.complete && !summary.interrupted && summary.verdict.result !== 'invalid';
 
 /** The rows of a finished matrix (`matrix.json`): medians over the sound runs of each pool; of maxima the greatest. */
-export function poolRows({ version, started, machine, runs }) {
+export function poolRows(matrix) {
+  const runs = counted(matrix);
   const pools = [...new Set(runs.map(({ combination }) => combination.pool))];
   return pools.map((pool) => {
-    // The run that shows drift is one more of its pool, made to be compared with the others.
-    const own = runs.filter(({ combination, is_anchor }) => combination.pool === pool && !is_anchor);
+    const own = runs.filter(({ combination }) => combination.pool === pool);
     const sound = own.map(({ summary }) => summary).filter(isSound);
-    const measured = `${sound.length} of ${own.length} runs, Sonagi ${version}, ${started.slice(0, 10)}, ${machine}`;
-    return [`here: ${pool}`, number(pool), ...poolCells(sound), measured];
+    return [`here: ${pool}`, number(pool), ...poolCells(sound), measuredOn(matrix, sound, own)];
   });
 }
 
