@@ -3,7 +3,7 @@
 # PostgreSQL, PgBouncer, Redis, nginx, Go, Chromium, the npm and pip packages of the interop tests, of the page, of published
 # scripts and of the services with planted bottlenecks at their locked versions, and the Spring server among them.
 # Does nothing, and says nothing, when all of it is there. `setup.sh build` installs what a build needs, and no more;
-# `setup.sh experiments` also builds what no test needs, the services of experiments/000 to 004 on their reports' stacks.
+# `setup.sh experiments` also builds what no test needs, the services of experiments/000, 002, 003 and 004 on their reports' stacks.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -74,21 +74,13 @@ require_node() {
 # A stamp file holds the checksum of the lock file that was installed: the same lock is not installed twice.
 installed() { [ -f "$1" ] && [ "$(cat "$1")" = "$(sha256sum <"$2")" ]; }
 
+# The npm packages of a folder, as its lock file has them.
 npm_packages() {
-    local stamp=interop/node_modules/.sonagi-lock
-    installed "$stamp" interop/package-lock.json && return
-    say "npm packages of interop/package-lock.json"
-    with_patience npm --prefix interop ci --silent
-    sha256sum <interop/package-lock.json >"$stamp"
-}
-
-# What builds the page of runs, and what tests it in a browser.
-web_packages() {
-    local stamp=web/node_modules/.sonagi-lock
-    installed "$stamp" web/package-lock.json && return
-    say "npm packages of web/package-lock.json"
-    with_patience npm --prefix web ci --silent
-    sha256sum <web/package-lock.json >"$stamp"
+    local lock=$1/package-lock.json stamp=$1/node_modules/.sonagi-lock
+    installed "$stamp" "$lock" && return
+    say "npm packages of $lock"
+    with_patience npm --prefix "$1" ci --silent
+    sha256sum <"$lock" >"$stamp"
 }
 
 # What the processor of a published script imports; the tests lay it beside the script, as `npm install` would.
@@ -104,12 +96,8 @@ seed_packages() {
 
 # Services with planted bottlenecks: on Node, and on FastAPI in a Python of its own.
 bottleneck_packages() {
-    local folder=experiments/bottlenecks stamp=experiments/bottlenecks/node_modules/.sonagi-lock
-    if ! installed "$stamp" "$folder/package-lock.json"; then
-        say "npm packages of $folder/package-lock.json"
-        with_patience npm --prefix "$folder" ci --silent
-        sha256sum <"$folder/package-lock.json" >"$stamp"
-    fi
+    local folder=experiments/bottlenecks
+    npm_packages "$folder"
     local lock=$folder/stacks/fastapi/requirements.txt python=.cache/fastapi
     installed "$python/.sonagi-lock" "$lock" && return
     say "Python packages of $lock"
@@ -162,12 +150,8 @@ spring_service() { spring_application experiments/003/spring .cache/locations; }
 # The services on NestJS of experiments/000, 002 and 004: npm packages, and what tsc makes of the sources, in experiments/nest/dist.
 nest_service() {
     local folder=experiments/nest
-    local lock=$folder/package-lock.json packages=$folder/node_modules/.sonagi-lock stamp=$folder/dist/.sonagi-sources sum
-    if ! installed "$packages" "$lock"; then
-        say "npm packages of $lock"
-        with_patience npm --prefix "$folder" ci --silent
-        sha256sum <"$lock" >"$packages"
-    fi
+    local lock=$folder/package-lock.json stamp=$folder/dist/.sonagi-sources sum
+    npm_packages "$folder"
     sum=$(find "$folder/src" -name '*.ts' -print0 | LC_ALL=C sort -z | xargs -0 cat "$lock" "$folder/tsconfig.json" | sha256sum)
     [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$sum" ] && return
     say "the services on NestJS of $folder"
@@ -195,8 +179,9 @@ has nginx || apt_install_idle nginx
 [ -x /usr/sbin/pgbouncer ] || apt_install_idle pgbouncer
 has chromium || [ -n "${SONAGI_CHROMIUM:-}" ] || apt_install chromium fonts-nanum
 mkdir -p .cache
-npm_packages
-web_packages
+npm_packages interop
+# What builds the page of runs, and what tests it in a browser.
+npm_packages web
 seed_packages
 pip_packages
 bottleneck_packages

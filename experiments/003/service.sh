@@ -5,7 +5,7 @@
 # |---|---|
 # | HEAP | how large the JVM's heap may become; 1g without it |
 # | SONAGI_BIN | the program that is `sonagi serve`; without it the one on the PATH |
-# | SERVER_… | any setting of Spring Boot: SERVER_TOMCAT_MAXCONNECTIONS is how many connections it takes at a time |
+# | SERVER_… | any setting of Spring Boot but its port: SERVER_TOMCAT_MAXCONNECTIONS is how many connections it takes at a time |
 set -eu
 port=8003
 jar=$(dirname "$0")/../../.cache/locations/locations.jar
