@@ -9,7 +9,7 @@ const OVERDUE_MS = 120_000;
  * Root may put the generator first: it stands for a machine of its own, which nothing planted here reaches. The kernel shares cores out
  * between sessions before it looks at a process's own niceness (sched(7), autogroup), so it is the session's that is set.
  */
-const FIRST = process.getuid() === 0 ? ['sh', '-c', 'echo -10 2>/dev/null >/proc/self/autogroup; exec nice -n -10 "$@"', 'sh'] : [];
+const FIRST = process.getuid() === 0 ? ['sh', '-c', 'echo -20 2>/dev/null >/proc/self/autogroup; exec nice -n -20 "$@"', 'sh'] : [];
 
 /** Runs a script against a service and explains the run: `{ diagnosis, verdict }`. */
 export async function explained(started, { target, watch = [], script, seed, name }) {

@@ -23,13 +23,13 @@ let template;
 
 /**
  * Starts one: `{ url, watch }`, for the service and for Sonagi, on a free port unless one is given. `settings` as in postgresql.conf; `sql`
- * is run before. The first call's `tables` are in all.
+ * is run before, and `before` are words in front of its command. The first call's `tables` are in all.
  */
-export async function postgres(started, { port, settings = {}, sql = [], tables = TABLES } = {}) {
+export async function postgres(started, { port, settings = {}, sql = [], before = [], tables = TABLES } = {}) {
   template ??= await made(tables);
   const folder = join(started.folder, 'postgres');
   execFileSync('cp', ['-a', template, folder]);
-  return serve(started, folder, { port, settings, sql });
+  return serve(started, folder, { port, settings, sql, before });
 }
 
 /** Makes the cluster that runs copy; it is removed with the process that made it. */
@@ -49,13 +49,13 @@ async function made(tables) {
   return folder;
 }
 
-async function serve(started, folder, { port: asked, settings = {}, sql = [] }) {
+async function serve(started, folder, { port: asked, settings = {}, sql = [], before = [] }) {
   const port = asked ?? (await freePort());
   const all = { listen_addresses: '127.0.0.1', unix_socket_directories: folder, fsync: 'off', shared_buffers: '64MB', ...settings };
   const words = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   // SIGQUIT ends it without a checkpoint: nobody needs its files again. The template's do, and are stopped by SIGINT.
   const argv = Object.assign([program('postgres'), '-D', folder, '-p', port, ...words], { farewell: 'SIGQUIT' });
-  const server = started.spawn(argv, { unprivileged: true });
+  const server = started.spawn(argv, { unprivileged: true, before });
   await ready('PostgreSQL', server, () => isOpen(port));
   const url = (user) => `postgres://${user}:${PASSWORD}@127.0.0.1:${port}/postgres`;
   if (sql.length > 0) await run(url('postgres'), server, sql);

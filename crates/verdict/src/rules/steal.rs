@@ -9,6 +9,10 @@ use crate::remedy::remedy;
 /// Below this it is the usual noise of a shared machine.
 const STOLEN: f64 = 0.10;
 
+/// From here on it can be what users notice. Less costs the target as much of its capacity and no more: what was full
+/// beside it is the likelier cause.
+const MUCH: f64 = 0.25;
+
 pub(super) fn judge(case: &Case<'_>) -> Ruling {
     let Some(share) = case.level("host.cpu.steal") else { return unmeasured("steal") };
     let Some(stolen) = case.saturated("host.cpu.steal", STOLEN) else {
@@ -17,7 +21,7 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
     Ruling::Fires(Finding {
         id: "steal",
         title: "The target's virtual machine did not get the CPU time it wanted.".to_owned(),
-        confidence: Confidence::Likely,
+        confidence: if stolen.level < MUCH { Confidence::Possible } else { Confidence::Likely },
         onset_s: stolen.onset_s,
         evidence: vec![evidence(
             "host.cpu.steal",

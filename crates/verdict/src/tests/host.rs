@@ -263,6 +263,20 @@ fn stolen_time_and_lost_packets_are_named() {
 }
 
 #[test]
+fn a_little_stolen_time_does_not_hide_a_full_thread() {
+    let full = |stolen| {
+        slow().gauge("host.cpu.steal", from_8(0.0, stolen)).gauge("target.cpu.main_thread", from_8(0.2, 0.97))
+    };
+    assert_eq!(full(0.12).cause(), Some("event_loop"));
+    assert_eq!(full(0.6).cause(), Some("steal"), "most of a core went elsewhere");
+    assert_eq!(
+        slow().gauge("host.cpu.steal", from_8(0.0, 0.12)).cause(),
+        Some("steal"),
+        "nothing else was noticed"
+    );
+}
+
+#[test]
 fn what_was_not_measured_is_neither_named_nor_ruled_out() {
     let found = Made::of(24).latency(from_8(20.0, 600.0)).diagnosis();
     assert!(found.findings.is_empty());
