@@ -1,3 +1,4 @@
+import { TARGET_CORE } from '../../../bench/lib/cores.mjs';
 import { postgres } from '../services/postgres.mjs';
 import { node } from '../stacks/node.mjs';
 import { pages } from '../lib/loads.mjs';
@@ -7,8 +8,8 @@ export default {
   expects: 'slow_query',
   sizes: { calibrate: { rate: 90 }, judge: { rate: 110 } },
   async start(started, { planted }) {
-    // All it does is compute: on every core it would leave none to the generator, which then says, rightly, that it fell behind.
-    const database = await postgres(started, { sql: planted ? ['DROP INDEX messages_author'] : [], before: ['taskset', '--cpu-list', '0'] });
+    // Its statements only compute: on every core they would leave none to the generator, which then rightly says that it fell behind.
+    const database = await postgres(started, { sql: planted ? ['DROP INDEX messages_author'] : [], before: ['taskset', '--cpu-list', TARGET_CORE] });
     const service = await node(started, { env: { POSTGRES: database.url, POOL: 8 } });
     return { ...service, watch: [database.watch] };
   },

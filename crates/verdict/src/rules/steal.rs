@@ -9,8 +9,8 @@ use crate::remedy::remedy;
 /// Below this it is the usual noise of a shared machine.
 const STOLEN: f64 = 0.10;
 
-/// From here on it can be what users notice. Less costs the target as much of its capacity and no more: what was full
-/// beside it is the likelier cause.
+/// From here on it alone may be what users notice. A smaller share costs the target that share of its capacity and no
+/// more, so what was full beside it is the likelier cause.
 const MUCH: f64 = 0.25;
 
 pub(super) fn judge(case: &Case<'_>) -> Ruling {
