@@ -1,13 +1,14 @@
 // The network between: latency and bandwidth as asked, and very many connections. The client is this process and not
 // the run's load, so that the same client measures with the proxy and without it.
 import { readFileSync } from 'node:fs';
+import { median } from '../../../bench/lib/statistics.mjs';
 import { Echoes, carried, farewell, openings, quantile } from '../lib/client.mjs';
 import { launched } from '../lib/launched.mjs';
 
 /** A message is late by what was asked plus a fraction of a millisecond. */
 const NEAR_MS = 1;
 const NEAR_SHARE = 0.05;
-/** How often each is measured, with the proxy and without it in turn: pauses of the machine make one p99 late. */
+/** How often each is measured, with the proxy and without it in turn: pauses of the machine spoil a single p99. */
 const TURNS = 5;
 const MANY = 10_000;
 /** Files that a process has open beside its connections. */
@@ -45,7 +46,7 @@ async function last(run, asked) {
   return { what, asked: `"bye", as without a network (${direct})`, got: late, isHeld: late === 'bye' };
 }
 
-/** How much longer bytes take through the proxy than without it: the middle of several turns. */
+/** How much longer bytes take through the proxy than without it: the median of several turns. */
 async function* added(run, load, asked, name) {
   const turns = [];
   for (let turn = 0; turn < TURNS; turn += 1) {
@@ -55,8 +56,7 @@ async function* added(run, load, asked, name) {
   const isWhole = missing === 0;
   const row = (what, share) => {
     const more = turns.map(({ direct, late }) => quantile(late.ms, share) - quantile(direct.ms, share));
-    more.sort((a, b) => a - b);
-    const [least, middle, most] = [0, 0.5, 1].map((at) => quantile(more, at));
+    const [middle, least, most] = [median(more), Math.min(...more), Math.max(...more)];
     return {
       what: `latency ${name}: ${what}`,
       asked: `+${asked} ms`,
