@@ -19,6 +19,10 @@ use crate::expression::{
 };
 use crate::metrics::{AbortRule, SeriesName};
 
+/// Digits behind the point of a value that a threshold saw, and how many more there may be to tell it from its limit.
+const DIGITS: usize = 4;
+const DIGITS_AT_MOST: usize = 9;
+
 /// A threshold as it was written, in scripts and in the headers of run folders.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Threshold {
@@ -143,23 +147,7 @@ impl Threshold {
 
     /// Its limits: metrics compared with a number by `<`, `<=`, `>` or `>=`, whichever stands first.
     pub fn comparisons(&self) -> Vec<Comparison> {
-        let mut all = Vec::new();
-        let Ok(expression) = self.read(None) else { return all };
-        expression.walk(&mut |part| {
-            let Expression::Binary(operator, pair) = part else { return };
-            let is_less = match operator {
-                Operator::Less | Operator::LessEqual => true,
-                Operator::Greater | Operator::GreaterEqual => false,
-                _ => return,
-            };
-            let (metric, limit, is_upper_limit) = match (&pair[0], &pair[1]) {
-                (Expression::Name(metric), Expression::Number(limit)) => (metric, *limit, is_less),
-                (Expression::Number(limit), Expression::Name(metric)) => (metric, *limit, !is_less),
-                _ => return,
-            };
-            all.push(Comparison { metric: metric.clone(), is_upper_limit, limit });
-        });
-        all
+        self.read(None).map_or_else(|_| Vec::new(), |expression| comparisons(&expression))
     }
 
     /// Evaluates it.
@@ -192,15 +180,38 @@ impl Threshold {
     }
 }
 
+fn comparisons(expression: &Expression<Metric>) -> Vec<Comparison> {
+    let mut all = Vec::new();
+    expression.walk(&mut |part| {
+        let Expression::Binary(operator, pair) = part else { return };
+        let is_less = match operator {
+            Operator::Less | Operator::LessEqual => true,
+            Operator::Greater | Operator::GreaterEqual => false,
+            _ => return,
+        };
+        let (metric, limit, is_upper_limit) = match (&pair[0], &pair[1]) {
+            (Expression::Name(metric), Expression::Number(limit)) => (metric, *limit, is_less),
+            (Expression::Number(limit), Expression::Name(metric)) => (metric, *limit, !is_less),
+            _ => return,
+        };
+        all.push(Comparison { metric: metric.clone(), is_upper_limit, limit });
+    });
+    all
+}
+
 /// Whether all that a threshold names was measured, whether it holds, and the values it saw.
 fn evaluate(expression: &Expression<Metric>, mut figures: &Figures) -> (bool, bool, String) {
+    let limits = comparisons(expression);
     let mut seen: Vec<String> = Vec::new();
     let mut all_measured = true;
     for metric in expression.names() {
         let value = figures.of(metric);
         all_measured &= value.is_some();
         let text = match value {
-            Some(value) => format!("{} = {}", metric.name, shown(value)),
+            Some(value) => {
+                let limits = limits.iter().filter(|limit| limit.metric.name == metric.name);
+                format!("{} = {}", metric.name, shown(value, limits.map(|limit| limit.limit)))
+            }
             None => format!("{} was not measured", metric.name),
         };
         if !seen.contains(&text) {
@@ -269,12 +280,20 @@ fn is_apart(name: &str) -> bool {
     name.contains(|c| !is_part_of_name(c)) && name.contains(char::is_alphabetic)
 }
 
-/// With four digits behind the point at most.
-fn shown(value: f64) -> String {
+/// With four digits behind the point, or as many more as it takes to see that it is no whole number and on which side of
+/// its limits it lies.
+fn shown(value: f64, limits: impl Iterator<Item = f64> + Clone) -> String {
     if value.fract() == 0.0 {
         return number_text(value);
     }
-    format!("{value:.4}").trim_end_matches('0').to_owned()
+    let is_told = |text: &str| {
+        let shown: f64 = text.parse().unwrap_or(value);
+        let is_same_side = |limit: f64| value.partial_cmp(&limit) == shown.partial_cmp(&limit);
+        shown.fract() != 0.0 && limits.clone().all(is_same_side)
+    };
+    let mut texts = (DIGITS..=DIGITS_AT_MOST).map(|digits| format!("{value:.digits$}"));
+    let told = texts.find(|text| is_told(text)).unwrap_or_else(|| value.to_string());
+    told.trim_end_matches('0').to_owned()
 }
 
 /// The smallest latency any threshold allows (ms): the objective the generator's own lag is held against. Counted are
@@ -447,5 +466,18 @@ mod tests {
         }
         let torn = Threshold::new("my-counters == 1", true).judge(&names);
         assert_eq!(torn.evidence, "my = 5, counters was not measured");
+    }
+
+    #[test]
+    fn a_value_is_seen_to_lie_on_its_side_of_the_limit() {
+        let evidence = |expression: &str, value: f64| {
+            let figures = figures(&[("delivery.ratio", value)]);
+            Threshold::new(expression, true).judge(&figures).evidence
+        };
+        assert_eq!(evidence("delivery.ratio >= 0.999", 0.998_994_2), "delivery.ratio = 0.99899");
+        assert_eq!(evidence("delivery.ratio >= 0.999", 0.999), "delivery.ratio = 0.999");
+        assert_eq!(evidence("delivery.ratio == 1", 0.999_994_5), "delivery.ratio = 0.99999");
+        assert_eq!(evidence("delivery.ratio > 0.5", 0.999_999_999_9), "delivery.ratio = 0.9999999999");
+        assert_eq!(evidence("delivery.ratio < 0.5", 0.25), "delivery.ratio = 0.25");
     }
 }
