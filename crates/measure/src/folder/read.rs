@@ -3,7 +3,7 @@
 use super::hlog;
 use super::lines::WholeLines;
 use super::places::Places;
-use super::{EVENTS, LATENCY, RUN, SERIES, VERSION, series, version1};
+use super::{DRAINING, EVENTS, LATENCY, RUN, SERIES, VERSION, series, version1};
 use crate::at::At;
 use crate::metrics::{MetricStore, Registry};
 use crate::outcome::{Failure, OperationId};
@@ -103,6 +103,12 @@ impl Reader {
     pub fn events(&self) -> impl Iterator<Item = Value> + Send + use<> {
         let mut lines = WholeLines::open(&self.path.join(EVENTS));
         iter::from_fn(move || lines.next()).filter_map(|line| serde_json::from_slice(&line).ok())
+    }
+
+    /// When the last phase of the script was over, from the run's begin on; None: it has none, or has not come to its end.
+    pub fn phases_ended(&self) -> Option<At> {
+        let over = self.events().find(|event| event["kind"] == DRAINING)?;
+        over["at_ns"].as_i64().map(At)
     }
 
     /// The whole run, by the code that sums it up when it ends: its summary, and every value of its metrics. The store
