@@ -5,13 +5,18 @@ mod preflight;
 
 pub use preflight::{GeneratorLimit, Preflight, PreflightFinding};
 
-use crate::figures::{count, counted, figure};
+use crate::comparison::percentage;
+use crate::figures::{count, counted, figure, median, percent};
 use crate::page::{Page, Tone, padded};
 use serde::{Deserialize, Serialize};
 use sonagi_verdict::capacity::{Bound, End, Found, Goal, Outcome, Trial};
 
 /// The share of the capacity that a service is best operated at: what is left is for peaks, and for a host that fails.
 const OPERATED_SHARE: f64 = 0.7;
+/// A probe of the target's recovery that is longer than this has not seen it at once (s).
+const SHORT_PROBE_S: f64 = 5.0;
+/// Late copies are told from this share on.
+const LATE_SHARE: f64 = 0.001;
 
 /// A search for a capacity, as far as it has got. `capacity.json` in the folder that holds its trials' folders.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -73,6 +78,9 @@ pub struct TrialRow {
     pub p99_ms: Option<f64>,
     /// The share of owed copies that arrived.
     pub delivered: Option<f64>,
+    /// The share of them that arrived behind the script's deadline.
+    #[serde(default)]
+    pub late: Option<f64>,
     /// The values that the expression saw, or why the trial says nothing.
     pub evidence: String,
     /// The trial's folder, beside the document.
@@ -88,6 +96,9 @@ pub struct Recovery {
     pub seconds: Option<f64>,
     /// Seconds that it was waited for at most.
     pub patience_s: f64,
+    /// How long the run was that found it so.
+    #[serde(default)]
+    pub probe_s: f64,
 }
 
 impl Capacity {
@@ -223,8 +234,37 @@ impl Capacity {
         let share = OPERATED_SHARE * 100.0;
         let operate =
             self.operate_at.map(|load| format!("operate at {} ({share:.0}\u{a0}%)", self.load(load)));
-        all.extend(cause.into_iter().chain(operate).chain(self.trouble.clone()));
+        let doubts = self.higher_that_held().into_iter().chain(self.late());
+        all.extend(cause.into_iter().chain(operate).chain(doubts).chain(self.trouble.clone()));
         all
+    }
+
+    /// That loads from the upper bound on held in some of their trials of full length: the edge is not a sharp one.
+    fn higher_that_held(&self) -> Option<String> {
+        let upper = self.found.upper.as_ref()?.load;
+        let with = |load: u64, outcome: Outcome| {
+            let of = |row: &&&TrialRow| row.is_full && row.trial.outcome == outcome;
+            self.trials_at(load).iter().filter(of).count()
+        };
+        let highest =
+            self.loads().into_iter().rfind(|load| *load >= upper && with(*load, Outcome::Held) > 0)?;
+        let (held, missed) = (with(highest, Outcome::Held), with(highest, Outcome::Missed));
+        let of = counted((held + missed) as u64, "trial");
+        Some(format!("no sharp edge: {} held in {held} of {of}", self.load(highest)))
+    }
+
+    /// That copies came too late at the load that held, if what was asked does not look at it.
+    fn late(&self) -> Option<String> {
+        let lower = self.found.lower.as_ref()?.load;
+        let rows = self.trials_at(lower);
+        let late = rows.iter().filter_map(|row| row.late).fold(0.0, f64::max);
+        let is_asked = ["latency", "late", "on_time"].iter().any(|word| self.until.contains(word));
+        (late >= LATE_SHARE && !is_asked).then(|| {
+            let (load, late) = (self.load(lower), percentage(late));
+            format!(
+                "at {load} up to {late} of the copies came behind the deadline, which counts as delivered"
+            )
+        })
     }
 
     /// What is known of a search that has no answer.
@@ -281,9 +321,12 @@ impl Capacity {
 
     /// What was measured at a load.
     fn cells(&self, rows: &[&TrialRow], delivers: bool) -> Vec<String> {
-        // The longest says most; of several the last.
-        let longest = rows.iter().max_by(|a, b| a.trial.seconds.total_cmp(&b.trial.seconds));
-        let of = |value: fn(&TrialRow) -> Option<f64>| longest.and_then(|row| value(row));
+        // The longest say most.
+        let longest = rows.iter().map(|row| row.trial.seconds).fold(0.0, f64::max);
+        let longest = rows.iter().filter(|row| row.trial.seconds >= longest);
+        let of = |value: fn(&TrialRow) -> Option<f64>| {
+            median(longest.clone().filter_map(|row| value(row)).collect())
+        };
         let ms =
             |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |ms| format!("{}\u{a0}ms", figure(ms)));
         let achieved = of(|row| row.achieved_per_s);
@@ -291,9 +334,7 @@ impl Capacity {
         let mut cells = vec![achieved, ms(of(|row| row.p50_ms)), ms(of(|row| row.p99_ms))];
         if delivers {
             let delivered = of(|row| row.delivered);
-            cells.push(
-                delivered.map_or_else(|| "-".to_owned(), |ratio| format!("{:.2}\u{a0}%", ratio * 100.0)),
-            );
+            cells.push(delivered.map_or_else(|| "-".to_owned(), percent));
         }
         cells
     }
@@ -306,8 +347,11 @@ impl Capacity {
         let judged = held + missed;
         let verdict = match (held, missed) {
             (0, 0) => "generator fell behind".to_owned(),
-            (held, missed) if held >= missed => format!("held {held} of {judged}"),
-            (_, missed) => format!("failed {missed} of {judged}"),
+            // What is an upper bound has failed, even if as many of its trials held.
+            (held, missed) if held < missed || is(&self.found.upper) => {
+                format!("failed {missed} of {judged}")
+            }
+            (held, _) => format!("held {held} of {judged}"),
         };
         let bound = match (is(&self.found.lower), is(&self.found.upper)) {
             (true, _) => ", lower",
@@ -336,9 +380,16 @@ impl Capacity {
         let is_at_once = |recovery: &&Recovery| recovery.seconds.is_some_and(|seconds| seconds < 1.0);
         let (at_once, slow): (Vec<&Recovery>, Vec<&Recovery>) =
             loads.into_iter().filter_map(worst).partition(is_at_once);
-        let others = (!at_once.is_empty()).then(|| match slow.is_empty() {
-            true => "at once after every load that failed".to_owned(),
-            false => "at once after the others".to_owned(),
+        let others = (!at_once.is_empty()).then(|| {
+            let probe_s = at_once.iter().map(|recovery| recovery.probe_s).fold(0.0, f64::max);
+            match (probe_s > SHORT_PROBE_S, slow.is_empty()) {
+                (false, true) => "at once after every load that failed".to_owned(),
+                (false, false) => "at once after the others".to_owned(),
+                (true, true) => {
+                    format!("in the first probe ({}) after every load that failed", time(probe_s))
+                }
+                (true, false) => format!("in the first probe ({}) after the others", time(probe_s)),
+            }
         });
         slow.into_iter().map(told).chain(others).collect()
     }
@@ -349,16 +400,20 @@ fn heads(delivers: bool) -> impl Iterator<Item = &'static str> {
     ["load", "achieved", "p50", "p99"].into_iter().chain(delivers.then_some("delivered"))
 }
 
-/// Two significant digits, as an advice needs no more.
+/// Three significant digits, as an advice needs no more; what is cut off is more of a reserve.
 fn rounded(load: f64) -> u64 {
-    let size = 10_f64.powf((load.max(1.0).log10().floor() - 1.0).max(0.0));
-    ((load / size).round() * size) as u64
+    let size = 10_f64.powf((load.max(1.0).log10().floor() - 2.0).max(0.0));
+    // A nudge keeps 0.7 × 840 from being a hair below 588.
+    ((load / size + 1e-9).floor() * size) as u64
 }
+
+/// Widths of the curve's columns, but for the last.
+const WIDTHS: [usize; 5] = [8, 8, 8, 9, 9];
 
 /// Cells in columns, and the last one as it is.
 fn line(cells: impl IntoIterator<Item = String>, last: &str) -> String {
     // Blanks that no line is broken at, and that are not made one.
-    let cells = cells.into_iter().map(|cell| padded(&cell, 8));
+    let cells = cells.into_iter().zip(WIDTHS).map(|(cell, width)| padded(&cell, width));
     cells.chain([last.to_owned()]).collect::<Vec<_>>().join(" ").replace(' ', "\u{a0}")
 }
 

@@ -63,6 +63,16 @@ pub fn share(part: u64, whole: u64) -> String {
     format!("{value:.*} %", decimals as usize)
 }
 
+/// The middle value, or the mean of the two in the middle.
+pub(crate) fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match values.len() % 2 {
+        1 => values.get(middle).copied(),
+        _ => Some((values.get(middle.checked_sub(1)?)? + values.get(middle)?) / 2.0),
+    }
+}
+
 fn figure_trimmed(value: f64) -> String {
     if value.fract() == 0.0 { count(value as u64) } else { figure(value) }
 }

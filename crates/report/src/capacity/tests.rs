@@ -9,6 +9,7 @@ fn row(load: u64, seconds: f64, outcome: Outcome, p99: f64) -> TrialRow {
         p50_ms: Some(12.0),
         p99_ms: Some(p99),
         delivered: Some(if outcome == Outcome::Held { 1.0 } else { 0.961 }),
+        late: Some(0.0),
         evidence: String::new(),
         folder: None,
     }
@@ -41,7 +42,7 @@ fn found() -> Capacity {
             row(880, 20.0, Outcome::Missed, 950.0),
             row(880, 20.0, Outcome::Missed, 960.0),
         ],
-        recoveries: vec![Recovery { after: 1280, seconds: Some(12.0), patience_s: 60.0 }],
+        recoveries: vec![Recovery { after: 1280, seconds: Some(12.0), patience_s: 60.0, probe_s: 2.0 }],
         budget_s: 900.0,
         used_s: 250.0,
     }
@@ -70,7 +71,7 @@ fn documented() -> Capacity {
         until: "delivery.ratio >= 0.999 and delivery.latency_ms.p99 < 300".to_owned(),
         found: Found { lower: bound(839, 3), upper: bound(882, 3), held: Some(839), missed: Some(882) },
         trials: trials.into(),
-        recoveries: vec![Recovery { after: 2560, seconds: Some(12.0), patience_s: 60.0 }],
+        recoveries: vec![Recovery { after: 2560, seconds: Some(12.0), patience_s: 60.0, probe_s: 2.0 }],
         used_s: 182.0,
         ..found()
     }
@@ -93,13 +94,13 @@ fn the_verdict_comes_first_then_the_curve() {
     capacity    840/s holds (confirmed 3 of 3), 880/s does not (failed 2 of 2);
                 width 4.5 %
                 limited by: one thread of the target is full
-                operate at 590/s (70 %)
+                operate at 588/s (70 %)
     until       delivery.ratio >= 0.999
-    curve       load     achieved p50      p99      delivered verdict
-                10       10.0/s   12.0 ms  14.0 ms  100.00 % held 1 of 1
-                840      840/s    12.0 ms  41.0 ms  100.00 % held 1 of 1, lower
-                880      860/s    12.0 ms  960 ms   96.10 %  failed 2 of 2, upper
-                1,280    860/s    12.0 ms  2,100 ms 96.10 %  failed 1 of 1
+    curve       load     achieved p50      p99       delivered verdict
+                10       10.0/s   12.0 ms  14.0 ms   100 %     held 1 of 1
+                840      840/s    12.0 ms  41.0 ms   100 %     held 1 of 1, lower
+                880      860/s    12.0 ms  955 ms    96.1 %    failed 2 of 2, upper
+                1,280    860/s    12.0 ms  2,100 ms  96.1 %    failed 1 of 1
     recovery    after 1,280/s: 12 s until latency was as before
     budget      5 trials, 4 min 10 s of 15 min
     ");
@@ -121,7 +122,7 @@ fn what_is_only_half_known_is_told_as_that() {
 #[test]
 fn a_target_that_does_not_come_back_is_told_beside_the_verdict() {
     let mut found = found();
-    found.recoveries.push(Recovery { after: 1280, seconds: None, patience_s: 60.0 });
+    found.recoveries.push(Recovery { after: 1280, seconds: None, patience_s: 60.0, probe_s: 2.0 });
     let text = found.console(80, false);
     assert!(text.contains("recovery    after 1,280/s: did not recover within 1 min\n"), "{text}");
 }
@@ -134,6 +135,41 @@ fn a_generator_that_can_do_no_more_leaves_a_lower_bound() {
     assert_eq!(limited.verdict(), expected);
     limited.found = Found::default();
     assert_eq!(limited.verdict(), "not found: the generator fell behind at every load");
+}
+
+#[test]
+fn a_load_that_held_in_half_of_its_trials_is_an_upper_bound_all_the_same_and_no_sharp_edge() {
+    let mut found = found();
+    found.trials.push(row(880, 20.0, Outcome::Held, 100.0));
+    found.trials.push(row(880, 20.0, Outcome::Held, 200.0));
+    found.trials.push(row(900, 20.0, Outcome::Held, 90.0));
+    // A short trial is lenient.
+    found.trials.push(row(1000, 7.0, Outcome::Held, 90.0));
+    let text = found.console(80, false);
+    // The middle of 100, 200, 950 and 960 ms.
+    assert!(text.contains(" 575 ms    98.0 %    failed 2 of 4, upper\n"), "{text}");
+    assert!(text.contains("\n            no sharp edge: 900/s held in 1 of 1 trial\n"), "{text}");
+}
+
+#[test]
+fn late_copies_are_told_unless_the_expression_looks_at_latencies() {
+    let mut found = found();
+    found.trials[2].late = Some(0.596);
+    let told = "at 840/s up to 59.6\u{a0}% of the copies came behind the deadline, which counts as delivered";
+    assert_eq!(found.beside().last().unwrap().replace(" %", "\u{a0}%"), told);
+    found.until = "delivery.ratio >= 0.999 and delivery.latency_ms.p99 < 1000".to_owned();
+    assert!(found.beside().last().unwrap().starts_with("operate at"));
+    found.until = "delivery.ratio >= 0.999".to_owned();
+    found.trials[2].late = Some(0.0004);
+    assert!(found.beside().last().unwrap().starts_with("operate at"));
+}
+
+#[test]
+fn a_long_probe_has_not_seen_a_recovery_at_once() {
+    let recovery = |probe_s| Recovery { after: 1280, seconds: Some(0.0), patience_s: 60.0, probe_s };
+    let found = |probe_s| Capacity { recoveries: vec![recovery(probe_s)], ..found() }.recovered();
+    assert_eq!(found(2.0), ["at once after every load that failed"]);
+    assert_eq!(found(17.6), ["in the first probe (18 s) after every load that failed"]);
 }
 
 /// A search that ended where the descriptors did.
@@ -154,7 +190,7 @@ fn a_limit_of_the_generator_that_was_found_before_is_named() {
     let limited = out_of_descriptors();
     let verdict = "at least 840/s, generator-limited (descriptors): 840/s holds (confirmed 3 of 3)";
     assert_eq!(limited.verdict(), verdict);
-    assert_eq!(limited.beside(), ["this process may have 904 files", "operate at 590/s (70\u{a0}%)"]);
+    assert_eq!(limited.beside(), ["this process may have 904 files", "operate at 588/s (70\u{a0}%)"]);
 }
 
 #[test]
@@ -171,8 +207,8 @@ fn the_document_is_read_as_it_was_written_and_so_are_those_of_older_versions() {
 }
 
 #[test]
-fn advice_has_two_digits() {
-    assert_eq!([588.0, 7.0, 0.4, 1400.0, 12_345.0].map(rounded), [590, 7, 0, 1400, 12_000]);
+fn advice_has_three_digits_and_none_is_rounded_up() {
+    assert_eq!([588.0, 136.9, 7.0, 0.4, 1400.0, 12_399.0].map(rounded), [588, 136, 7, 0, 1400, 12_300]);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The figures of a run's row in the table, computed from its summary.
 
+use crate::figures::median;
 use serde::Serialize;
 use sonagi_measure::recorder::Counter;
 use sonagi_measure::summary::{Delivery, OperationSummary, Quantiles, Summary};
@@ -114,16 +115,6 @@ impl Figures {
             service_peak_mb: of(|run| run.service_peak_mb),
             failures: whole(|run| run.failures),
         })
-    }
-}
-
-/// The middle value, or the mean of the two in the middle.
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    match values.len() % 2 {
-        1 => values.get(middle).copied(),
-        _ => Some((values.get(middle.checked_sub(1)?)? + values.get(middle)?) / 2.0),
     }
 }
 

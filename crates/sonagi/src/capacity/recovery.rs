@@ -60,12 +60,12 @@ pub(super) fn recovery(
             holds = run.outcome() == Outcome::Held;
         }
         if holds && is_as_before(&run, median_ms) {
-            let seconds = Some(since.as_secs_f64());
-            return Ok(After::Goes(Recovery { after, seconds, patience_s: PATIENCE.as_secs_f64() }));
+            let (seconds, probe_s) = (Some(since.as_secs_f64()), run.summary.duration_s);
+            return Ok(After::Goes(Recovery { after, seconds, patience_s: PATIENCE.as_secs_f64(), probe_s }));
         }
         std::thread::sleep(BETWEEN.saturating_sub(probe.elapsed()));
     }
-    let recovery = Recovery { after, seconds: None, patience_s: PATIENCE.as_secs_f64() };
+    let recovery = Recovery { after, seconds: None, patience_s: PATIENCE.as_secs_f64(), probe_s: 0.0 };
     Ok(if holds { After::Goes(recovery) } else { After::Dead(recovery) })
 }
 

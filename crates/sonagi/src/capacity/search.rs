@@ -57,6 +57,7 @@ pub(crate) fn search(
         began: Instant::now(),
         median_ms: None,
         behind: None,
+        lasted: Vec::new(),
     };
     let (end, trouble) = loop {
         match searching.step() {
@@ -98,6 +99,8 @@ struct Searching<'a> {
     median_ms: Option<f64>,
     /// Why the generator fell behind in the last trial in which it did.
     behind: Option<Cause>,
+    /// How long each trial was until its last user was done (s), by its load.
+    lasted: Vec<(u64, f64)>,
 }
 
 /// Why it is over, with what is to be said of it.
@@ -113,7 +116,7 @@ impl Searching<'_> {
         if seconds > LONGEST_S.max(self.asked.goal.final_s) {
             return Ok(Some((End::TooFewEvents, Some(self.too_long(load, seconds)))));
         }
-        if self.search.trials().len() >= MOST_TRIALS || !self.is_affordable(seconds) {
+        if self.search.trials().len() >= MOST_TRIALS || !self.is_affordable(load, seconds) {
             return Ok(Some((End::Budget, None)));
         }
         let name = self.record.name_of_trial(load);
@@ -136,7 +139,8 @@ impl Searching<'_> {
         if trial.outcome == Outcome::Unreliable {
             self.behind = run.summary.generator.cause;
         }
-        self.say(&row);
+        self.lasted.push((load, run.summary.duration_s));
+        self.say(&row, run.summary.duration_s);
         self.record.enter(row);
         let lacking = self.lacking(&run, load, seconds);
         if let (Outcome::Held, true, Some(need)) =
@@ -157,8 +161,12 @@ impl Searching<'_> {
         Ok(None)
     }
 
-    /// Whether a trial can be over before the budget is used up.
-    fn is_affordable(&self, seconds: f64) -> bool {
+    /// Whether a trial can be over before the budget is used up. What phases of the script say is when users come; how
+    /// long they stay is known by the trials before, of no higher load: a target beyond its limit keeps them longer.
+    fn is_affordable(&self, load: u64, seconds: f64) -> bool {
+        let known = self.lasted.iter().filter(|(other, _)| *other <= load).map(|(_, lasted_s)| *lasted_s);
+        let seconds =
+            if self.trials.length().is_of_script() { known.fold(seconds, f64::max) } else { seconds };
         self.began.elapsed().as_secs_f64() + seconds <= self.asked.budget.as_secs_f64()
     }
 
@@ -244,7 +252,8 @@ impl Searching<'_> {
         )
     }
 
-    fn say(&self, row: &TrialRow) {
+    /// Tells of a trial, whose last user was done after `lasted_s`.
+    fn say(&self, row: &TrialRow, lasted_s: f64) {
         if self.asked.quiet {
             return;
         }
@@ -261,8 +270,11 @@ impl Searching<'_> {
             Outcome::Held => String::new(),
             _ => format!(" · {}", row.evidence),
         };
-        let length = time(trial.seconds);
-        self.terminal.say(&format!("trial {number:<5} {load} for {length}: {word}{p99}{evidence}"));
+        let length = match self.trials.length().is_of_script() {
+            true => format!("over after {}", time(lasted_s)),
+            false => format!("for {}", time(trial.seconds)),
+        };
+        self.terminal.say(&format!("trial {number:<5} {load} {length}: {word}{p99}{evidence}"));
     }
 
     fn too_few(&self, run: &TrialRun, Need { figure, counted, events }: &Need) -> String {

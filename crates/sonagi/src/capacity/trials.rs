@@ -1,7 +1,6 @@
 //! A trial: a run at one load, and what it says of the target.
 
 use crate::error::Error;
-use serde_json::Value;
 use sonagi_measure::folder::Reader;
 use sonagi_measure::histogram::Quantiles;
 use sonagi_measure::recorder::Counter;
@@ -235,8 +234,7 @@ impl TrialRun {
         let first = seconds.peek()?;
         let began_s = (first.at.0 - first.interval_ns) as f64 / 1e9;
         // A script that says itself how long a trial is has noted when it was over.
-        let over = |event: &Value| event["kind"] == sonagi_measure::folder::DRAINING;
-        let over_s = reader.events().find(over).and_then(|event| Some(event["at_ns"].as_i64()? as f64 / 1e9));
+        let over_s = reader.phases_ended().map(|at| at.0 as f64 / 1e9);
         steady(seconds.map(done), over_s.unwrap_or(began_s + load_s))
     }
 
@@ -260,6 +258,7 @@ impl TrialRun {
             p50_ms: latency.map(|latency| latency.p50),
             p99_ms: latency.map(|latency| latency.p99),
             delivered: delivery.map(|delivery| delivery.ratio),
+            late: delivery.map(|delivery| delivery.counts.late as f64 / delivery.counts.owed as f64),
             evidence,
             folder: folder.map(|name| name.to_string_lossy().into_owned()),
         }

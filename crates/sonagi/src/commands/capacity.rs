@@ -344,8 +344,8 @@ fn of_artillery(
     };
     if varying.length().is_of_script() && !flags.quiet {
         terminal.say(&format!(
-            "notice: the script's phases say how long a trial is: {}; --trial changes nothing (a script with one phase \
-             of `arrivalRate` or `users` leaves it to us)",
+            "notice: the script's phases say how long a trial is: users come for {}, and it lasts until the last is \
+             done; --trial changes nothing (a script with one phase of `arrivalRate` or `users` leaves it to us)",
             time(flags.goal.final_s)
         ));
     }

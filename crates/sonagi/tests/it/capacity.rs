@@ -169,8 +169,9 @@ fn trials_of_a_script_with_a_length_of_its_own_have_that_length_and_are_full() {
     };
     let answer = search(&["--from", "36", "--to", "40", "--trial", "20s", "--json"]);
     assert_eq!(answer.code, Some(0), "{answer:?}");
-    let told = "notice: the script's phases say how long a trial is: 300 ms; --trial changes nothing (";
-    assert!(answer.err.contains(told) && answer.err.contains(" for 300 ms: held"), "{answer:?}");
+    let told =
+        "notice: the script's phases say how long a trial is: users come for 300 ms, and it lasts until ";
+    assert!(answer.err.contains(told) && answer.err.contains(" over after "), "{answer:?}");
     let found = answer.json();
     assert_eq!((&found["found"]["lower"]["load"], &found["goal"]["final_s"]), (&TRUTH.into(), &0.3.into()));
     for trial in found["trials"].as_array().unwrap() {

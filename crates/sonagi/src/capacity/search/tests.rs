@@ -128,6 +128,7 @@ impl Lab {
             began: Instant::now(),
             median_ms: None,
             behind: None,
+            lasted: Vec::new(),
         };
         for _ in 0..trials {
             assert_eq!(searching.step().unwrap(), None);
