@@ -29,11 +29,19 @@ pub(crate) fn tone(choice: &Choice) -> Tone {
     if is_good && choice.tried.iter().all(is_sure) { Tone::Good } else { Tone::Doubtful }
 }
 
-/// The best, and how the others compare with it, in a sentence.
+/// What a headline is of: a value to take that is not the best itself, but as good, or the best.
+pub(crate) fn label(choice: &Choice) -> &'static str {
+    if another_to_take(choice).is_some() { "take" } else { "best" }
+}
+
+/// The value to take, where another is the best.
+fn another_to_take(choice: &Choice) -> Option<usize> {
+    choice.take.filter(|take| choice.best.is_some_and(|best| best != *take))
+}
+
+/// The value to take, or the best, and how the others compare with the best, in a sentence.
 pub(crate) fn headline(choice: &Choice) -> String {
-    let within: Vec<String> =
-        choice.within.iter().map(|(axis, value)| format!("{axis} {}", shown(value))).collect();
-    let within = if within.is_empty() { String::new() } else { format!("{}: ", within.join(", ")) };
+    let within = within(choice).map_or_else(String::new, |within| format!("{within}: "));
     let Some(figure) = &choice.figure else {
         return match choice.missing.first() {
             _ if choice.sound == 0 => format!("{within}no run can be used"),
@@ -47,23 +55,29 @@ pub(crate) fn headline(choice: &Choice) -> String {
             false => format!("{within}no value can be judged by {}", figure.name),
         };
     };
-    let mut others: Vec<String> = choice.tried.iter().filter_map(|tried| beside(choice, tried)).collect();
+    let take = another_to_take(choice);
+    let others = choice.tried.iter().enumerate().filter(|(at, _)| Some(*at) != take);
+    let mut others: Vec<String> = others.filter_map(|(_, tried)| beside(choice, tried)).collect();
     if let Some(more) = others.len().checked_sub(HEADLINE).filter(|more| *more > 0) {
         others.truncate(HEADLINE);
         others.push(format!("{more} more below"));
     }
-    let mean = choice.tried[best].mean.unwrap_or_default();
-    let best = format!(
-        "{within}{} {} ({} {}",
-        choice.axis,
-        shown(&choice.tried[best].value),
-        figure.name,
-        value(figure, mean)
-    );
-    match others.is_empty() {
-        true => format!("{best}; no other value can be compared with it)"),
-        false => format!("{best}; {})", others.join("; ")),
+    let named = |at: usize| format!("{} {}", choice.axis, shown(&choice.tried[at].value));
+    let mean = |at: usize| value(figure, choice.tried[at].mean.unwrap_or_default());
+    let what = |at: usize| format!("{within}{} ({} {}", named(at), figure.name, mean(at));
+    match (take, others.is_empty()) {
+        (Some(take), true) => format!("{}, as good as the best, {})", what(take), named(best)),
+        (Some(take), false) => {
+            format!("{}, as good as the best, {}; {})", what(take), named(best), others.join("; "))
+        }
+        (None, true) => format!("{}; no other value can be compared with it)", what(best)),
+        (None, false) => format!("{}; {})", what(best), others.join("; ")),
     }
+}
+
+/// The values of the other axes, as `rate 10, users 100`; None where there are no others.
+fn within(choice: &Choice) -> Option<String> {
+    Some(crate::matrix::named(&choice.within)).filter(|named| !named.is_empty())
 }
 
 /// What a headline says of a value beside the best; None of the best itself.
@@ -116,6 +130,10 @@ fn shown(value: &Value) -> String {
 /// The chart, and what to make of it.
 pub(crate) fn draw(page: &mut Page, choice: &Choice) {
     page.blank();
+    // What the sentences say is of these values alone, too.
+    if let Some(within) = within(choice) {
+        page.line(&within, Tone::Plain);
+    }
     if let (Some(figure), true) = (&choice.figure, choice.tried.iter().any(|tried| tried.mean.is_some())) {
         chart(page, choice, figure);
         page.blank();
@@ -234,10 +252,16 @@ pub(crate) fn sentences(choice: &Choice) -> Vec<(&'static str, String)> {
         };
         all.push(("take", format!("{}: {why}", name(take))));
     }
-    all.extend(choice.edge.zip(choice.tried.len().checked_sub(1)).map(|(edge, last)| match edge {
-        Edge::Largest => ("edge", format!("{} is the largest value tried: try larger ones", name(last))),
+    // A value that is not judged says nothing of what lies beyond it.
+    let judged = |tried: &Tried| tried.mean.is_some();
+    all.extend(choice.edge.and_then(|edge| match edge {
+        Edge::Largest => {
+            let last = name(choice.tried.iter().rposition(judged)?);
+            Some(("edge", format!("{last} is the largest value tried: try larger ones")))
+        }
         Edge::Smallest => {
-            ("edge", format!("{}, the smallest value tried, is as good as any: try smaller ones", name(0)))
+            let first = name(choice.tried.iter().position(judged)?);
+            Some(("edge", format!("{first}, the smallest value tried, is as good as any: try smaller ones")))
         }
     }));
     let unjudged = |(at, tried): (usize, &Tried)| {
@@ -292,8 +316,16 @@ pub(crate) fn drift(drifted: &Drifted) -> String {
     let size = match drifted.drift.scale {
         Scale::Ratio => {
             let change = drifted.drift.estimate - 1.0;
-            let sign = if change < 0.0 { "−" } else { "+" };
-            format!("{sign} {}", percentage(change.abs()))
+            let size = percentage(change.abs());
+            // What rounds to nothing has no direction.
+            let sign = if size == percentage(0.0) {
+                "±"
+            } else if change < 0.0 {
+                "−"
+            } else {
+                "+"
+            };
+            format!("{sign} {size}")
         }
         Scale::Difference => difference(&drifted.figure, drifted.drift.estimate, "points"),
     };
@@ -318,7 +350,8 @@ pub(crate) fn markdown(choices: &[Choice]) -> Vec<String> {
 }
 
 fn page(choice: &Choice) -> String {
-    let mut text = format!("**Best: {}**\n", escaped(&headline(choice)));
+    let label = if another_to_take(choice).is_some() { "Take" } else { "Best" };
+    let mut text = format!("**{label}: {}**\n", escaped(&headline(choice)));
     if let Some(figure) = &choice.figure {
         let head =
             format!("| {} | {} | 95 % interval | change | |", escaped(&choice.axis), escaped(&figure.name));

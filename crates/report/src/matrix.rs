@@ -88,6 +88,9 @@ pub struct Run {
     pub summary: Option<Summary>,
     /// Why there is no summary: what could not be started.
     pub error: Option<String>,
+    /// What broke first in it, in a sentence, if that was found.
+    #[serde(default)]
+    pub cause: Option<String>,
 }
 
 impl Run {
@@ -128,13 +131,26 @@ pub fn machine(environment: &Value) -> String {
 }
 
 /// No more sentences than anybody reads, and how many are left out.
-fn bounded(mut others: Vec<String>) -> Vec<String> {
+fn bounded(mut others: Vec<String>, what: &str) -> Vec<String> {
     let left_out = others.len().saturating_sub(OTHERS);
     others.truncate(OTHERS);
     if left_out > 0 {
-        others.push(format!("and {}", counted(left_out as u64, "more run")));
+        others.push(format!("and {}", counted(left_out as u64, &format!("more {what}"))));
     }
     others
+}
+
+/// What most of them are, if they are anything.
+fn usual<'c>(causes: impl Iterator<Item = Option<&'c str>> + Clone) -> Option<&'c str> {
+    let all = causes.clone().count();
+    let of = |cause: &str| causes.clone().filter(|other| *other == Some(cause)).count();
+    causes.clone().flatten().find(|cause| 2 * of(cause) > all)
+}
+
+/// A combination with the names of its axes: `rate 10, pool 2`.
+pub(crate) fn named(combination: &Map<String, Value>) -> String {
+    let values = combination.iter().map(|(axis, of)| format!("{axis} {}", value(of)));
+    values.collect::<Vec<_>>().join(", ")
 }
 
 /// The values of a combination.
@@ -162,6 +178,12 @@ impl Matrix {
         self.runs.iter().filter(|run| !run.is_anchor)
     }
 
+    /// Whether a number of users was asked for, as closed runs do.
+    fn asks_for_users(&self) -> bool {
+        let wanted = |run: &Run| run.summary.as_ref().and_then(|summary| summary.users.wanted);
+        self.compared().any(|run| wanted(run).is_some())
+    }
+
     /// Verdict first: how many runs held their users, and why the others did not. One sentence each.
     pub fn verdict(&self) -> (String, Vec<String>) {
         let held = self.compared().filter(|run| run.held()).count();
@@ -172,7 +194,8 @@ impl Matrix {
             ""
         };
         let runs = counted(self.planned as u64, "run");
-        let mut headline = format!("{held} of {runs} sustained all users{how}");
+        let what = if self.asks_for_users() { "sustained all users" } else { "passed" };
+        let mut headline = format!("{held} of {runs} {what}{how}");
         let made = self.compared().count();
         if made < self.planned {
             headline.push_str(&format!("; {} not run", self.planned - made));
@@ -192,9 +215,9 @@ impl Matrix {
         let (headline, others) = self.verdict();
         let tone = if self.all_held() { Tone::Good } else { Tone::Bad };
         page.entry("matrix", tone, &format!("{headline} · {}", self.name));
-        bounded(others).iter().for_each(|why| page.more(why));
+        bounded(others, "run").iter().for_each(|why| page.more(why));
         for choice in &self.answer.choices {
-            page.entry("best", choice::tone(choice), &choice::headline(choice));
+            page.entry(choice::label(choice), choice::tone(choice), &choice::headline(choice));
         }
         table::draw(&mut page, self);
         self.answer.choices.iter().for_each(|choice| choice::draw(&mut page, choice));
@@ -206,8 +229,27 @@ impl Matrix {
         page.finish()
     }
 
-    /// What else there is to say of repeated runs, each with its label.
+    /// What broke first in most runs of a combination, each cause once with the combinations that have it.
+    fn causes(&self) -> Vec<String> {
+        let mut all: Vec<(&str, Vec<String>)> = Vec::new();
+        for (combination, runs) in self.by_combination() {
+            let Some(cause) = usual(runs.iter().map(|run| run.cause.as_deref())) else { continue };
+            let name = named(combination);
+            match all.iter_mut().find(|(known, _)| *known == cause) {
+                Some((_, names)) => names.push(name),
+                None => all.push((cause, vec![name])),
+            }
+        }
+        let told = |(cause, names): (&str, Vec<String>)| {
+            let names = names.into_iter().filter(|name| !name.is_empty()).collect::<Vec<_>>().join("; ");
+            if names.is_empty() { cause.to_owned() } else { format!("{names}: {cause}") }
+        };
+        bounded(all.into_iter().map(told).collect(), "cause")
+    }
+
+    /// What else there is to say, each with its label.
     fn remarks(&self) -> Vec<(&'static str, String)> {
+        let causes = self.causes().into_iter().map(|cause| ("cause", cause));
         let drift = self.answer.drift.as_ref().map(|drift| ("drift", choice::drift(drift)));
         let asks = self.compare.is_some() || self.is_repeated();
         let warm_up = asks.then(|| comparison::warm_up(&self.answer.observed)).flatten();
@@ -215,8 +257,8 @@ impl Matrix {
         let seed = self.seed.filter(|_| self.is_repeated());
         let seed =
             seed.map(|seed| ("seed", format!("{seed} draws the order of each round and its runs' seeds")));
-        drift
-            .into_iter()
+        causes
+            .chain(drift)
             .chain(warm_up.map(|sentence| ("warm-up", sentence)))
             .chain(machine.map(|sentence| ("machine", sentence)))
             .chain(seed)
@@ -266,6 +308,7 @@ impl Run {
             "why_not": (!self.held()).then(|| self.why_not()),
             "figures": self.summary.as_ref().map(Figures::of),
             "error": self.error,
+            "cause": self.cause,
             "summary": self.summary,
         })
     }

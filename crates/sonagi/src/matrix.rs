@@ -46,6 +46,7 @@ pub(crate) fn run(session: &mut RunSession<'_>, script: &mut Script) -> Result<(
                 {
                     terminal.print(&format!("{label}\n{plot}\n"))?;
                 }
+                run.cause = finished.cause();
                 folder = finished.folder;
                 run.summary = Some(finished.summary);
             }

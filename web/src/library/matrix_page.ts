@@ -108,7 +108,8 @@ function bodyOf(choice: Choice): HTMLElement[] {
   if (!figure || best === null) return [h('p', { class: 'choice-said' }, sentence(choice.headline)), more];
   const named = (at: number) => `${choice.axis} ${choice.tried[at].value}`;
   const said = [t.best(named(best), figure.name)];
-  if (take !== null) said.push(t.take(named(take)));
+  // What to take comes first where it is another.
+  if (take !== null) said[take === best ? 'push' : 'unshift'](t.take(named(take)));
   if (choice.edge) said.push(choice.edge === 'largest' ? t.larger : t.smaller);
   const table = new Table(columns(choice, best), t.runs(figure.name), row =>
     row === choice.tried[best] ? 'best' : '',

@@ -89,6 +89,19 @@ const SEARCHES: Entry[] = [
   ['after {load}: did not recover within {time}', ofLoads('{load} 뒤: {time} 안에 회복하지 못했습니다')],
   ['at once after every load that failed', '실패한 부하 뒤에는 매번 바로 회복했습니다'],
   ['at once after the others', '다른 부하 뒤에는 바로 회복했습니다'],
+  [
+    'in the first probe ({time}) after every load that failed',
+    '실패한 부하 뒤에는 매번 첫 확인 실행({time})에서 회복되어 있었습니다',
+  ],
+  ['in the first probe ({time}) after the others', '다른 부하 뒤에는 첫 확인 실행({time})에서 회복되어 있었습니다'],
+  [
+    'no sharp edge: {load} held in {n} of {of} [trial|trials]',
+    ofLoads('경계가 뚜렷하지 않습니다: {load} 시행 {of}회 중 {n}회는 견뎠습니다'),
+  ],
+  [
+    'at {load} up to {share} of the copies came behind the deadline, which counts as delivered',
+    ofLoads('{load}에서 사본의 최대 {share}이(가) 기한보다 늦게 도착했습니다. 늦어도 전달된 것으로 셉니다'),
+  ],
   ['{n} [trial|trials], {used} of {budget}', '시행 {n}회, {budget} 가운데 {used} 사용'],
   ['the service ended: {how}', '서비스가 종료되었습니다: {how}'],
   [
@@ -136,9 +149,12 @@ const LEGEND: readonly (readonly [string, string])[] = [
   ['e2e: planned send to receipt.', 'e2e: 계획한 전송 시각부터 수신까지.'],
   ['B/copy: all bytes received over the copies that arrived.', 'B/copy: 받은 모든 바이트를 도착한 사본 수로 나눈 값.'],
   ["CPU s and MB: the service's.", 'CPU s와 MB: 서비스가 쓴 양.'],
+  ['most users: at one time.', 'most users: 동시에 있던 최대 사용자 수.'],
+  ['held: runs that sustained all their users, of those made.', 'held: 모든 사용자를 유지한 실행 수와 전체 실행 수.'],
+  ['passed: runs that passed and lost nothing, of those made.', 'passed: 아무것도 잃지 않고 통과한 실행 수와 전체 실행 수.'],
   [
-    'held: runs that sustained all their users, of those made. Figures are medians over the runs that say something of the target.',
-    'held: 모든 사용자를 유지한 실행 수와 전체 실행 수. 수치는 대상에 관해 알려 주는 실행들의 중앙값입니다.',
+    'Figures are medians over the runs that say something of the target.',
+    '수치는 대상에 관해 알려 주는 실행들의 중앙값입니다.',
   ],
 ];
 
@@ -162,6 +178,7 @@ const MATRICES: Entry[] = [
   ],
   ['{rest} with every message delivered', ({ rest }) => `${known(rest)}. 메시지도 모두 전달되었습니다`],
   ['{held} of {n} [run|runs] sustained all users', '실행 {n}회 중 {held}회가 모든 사용자를 유지했습니다'],
+  ['{held} of {n} [run|runs] passed', '실행 {n}회 중 {held}회가 통과했습니다'],
   ['no run can be used', '쓸 수 있는 실행이 없습니다'],
   ['most runs of every value have no figure {name}', '어느 값에서나 대부분의 실행에 {name} 수치가 없습니다'],
   ['the runs have no figure in common that could decide', '판정에 쓸 만한 공통 수치가 실행들에 없습니다'],
@@ -223,6 +240,7 @@ const MATRICES: Entry[] = [
   ],
   ['its cores ran at {low} to {high} MHz before the runs', '실행 직전 코어의 동작 주파수는 {low}~{high} MHz였습니다'],
   ['Times in ms.{rest}', ({ rest }) => legend(`Times in ms.${rest}`)],
+  ['cause', '원인'],
   ['drift', '변동'],
   ['warm-up', '준비 구간'],
   ['machine', '장비'],

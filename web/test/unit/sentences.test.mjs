@@ -79,7 +79,7 @@ const saying = [
   ...literals(between(comparison, 'fn headline(', '/// `B is')),
   ...literals(code(comparison.slice(comparison.indexOf('fn sentences(')))),
   ...literals(between(source('verdict/src/compare/observation.rs'), 'fn why(', '\n    }\n')),
-  ...literals(between(table, 'const MEDIANS', 'const HELD')),
+  ...literals(between(table, 'const MEDIANS', '/// The first, and those')),
   ...literals(between(table, 'fn legend(', '\n}\n')),
 ].flatMap(pieces);
 

@@ -2,7 +2,7 @@
 
 use super::Matrix;
 use super::rows::Row;
-use super::table::{Column, HELD, legend, shown};
+use super::table::{Column, held_title, legend, shown};
 use crate::choice;
 
 /// The matrix as a piece of a Markdown page. Ends with a newline.
@@ -39,7 +39,7 @@ pub fn markdown(matrix: &Matrix) -> String {
 fn table(text: &mut String, matrix: &Matrix) {
     let rows = matrix.rows();
     let columns = shown(&rows);
-    let held = if matrix.is_repeated() { Some(HELD.to_owned()) } else { None };
+    let held = held_title(matrix).map(|(title, _)| title.to_owned());
     let titles = columns.iter().map(|column| column.title.to_owned());
     let numbers = columns.len() + usize::from(held.is_some());
     line(text, matrix.axes.iter().map(|axis| escaped(axis)).chain(held).chain(titles));

@@ -1,7 +1,7 @@
 //! What the page of a matrix shows: all that the terminal prints, in parts that a page can lay out.
 
 use super::rows::Row;
-use super::table::{Column, HELD, legend, shown};
+use super::table::{Column, held_title, legend, shown};
 use super::{Matrix, Run, bounded};
 use crate::choice;
 use serde_json::{Value, json};
@@ -16,14 +16,14 @@ impl Matrix {
         let rows = self.rows();
         let columns = shown(&rows);
         let titles = columns.iter().map(|column| column.title);
-        let held = if self.is_repeated() { Some(HELD) } else { None };
+        let held = held_title(self).map(|(title, _)| title);
         json!({
             "name": self.name,
             "started": self.started,
             "sonagi": self.version,
             "machine": self.machine,
             "command": self.command,
-            "verdict": { "held": self.all_held(), "headline": headline, "others": bounded(others) },
+            "verdict": { "held": self.all_held(), "headline": headline, "others": bounded(others, "run") },
             "remarks": labelled(self.remarks()),
             "choices": self.answer.choices.iter().map(chosen).collect::<Vec<_>>(),
             "table": {

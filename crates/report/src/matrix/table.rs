@@ -40,13 +40,16 @@ const COLUMNS: [Column; 17] = [
     column("MB", 7, |f| f.service_peak_mb.map_or_else(none, figure)),
 ];
 
+/// The first where no number of users was asked for.
+const USERS: Column = column("most users", 12, |f| count(f.users_held));
+
 /// And beneath one of repeated runs.
-const MEDIANS: &str = "held: runs that sustained all their users, of those made. Figures are medians over the runs \
-    that say something of the target.";
+const MEDIANS: &str = "Figures are medians over the runs that say something of the target.";
 
 /// Beneath the table, so that no figure is without its unit: for the columns that have one of these titles.
-const LEGEND: [(&str, &str); 8] = [
+const LEGEND: [(&str, &str); 9] = [
     ("held/wanted", "held/wanted: most users connected at one time."),
+    ("most users", "most users: at one time."),
     ("conn avg", "conn: until a user is connected."),
     ("msgs/s", "msgs/s: copies that arrived."),
     ("fails", "fails: failures of all kinds."),
@@ -56,15 +59,24 @@ const LEGEND: [(&str, &str); 8] = [
     ("CPU s", "CPU s and MB: the service's."),
 ];
 
-/// The title of the column of repeated runs, and its width.
-pub(super) const HELD: &str = "held";
+/// The width of the column of repeated runs.
 const HELD_WIDTH: usize = 9;
+
+/// The title of the column of repeated runs, and what it is.
+pub(super) fn held_title(matrix: &Matrix) -> Option<(&'static str, &'static str)> {
+    matrix.is_repeated().then(|| match matrix.asks_for_users() {
+        true => ("held", "held: runs that sustained all their users, of those made."),
+        false => ("passed", "passed: runs that passed and lost nothing, of those made."),
+    })
+}
 
 /// The first, and those that have a figure in any of the rows.
 pub(super) fn shown(rows: &[Row<'_>]) -> Vec<&'static Column> {
     let is_filled = |column: &&Column| rows.iter().any(|row| row.cell(column) != NONE);
     let [held, others @ ..] = &COLUMNS;
-    std::iter::once(held).chain(others.iter().filter(is_filled)).collect()
+    let wanted = |row: &Row<'_>| row.figures.as_ref().and_then(|figures| figures.users_wanted);
+    let first = if rows.iter().any(|row| wanted(row).is_some()) { held } else { &USERS };
+    std::iter::once(first).chain(others.iter().filter(is_filled)).collect()
 }
 
 /// Draws it.
@@ -74,7 +86,8 @@ pub(super) fn draw(page: &mut Page, matrix: &Matrix) {
     let longest = labels.iter().map(|label| columns(label)).max().unwrap_or(0);
     let title = matrix.axes.join(" ");
     let room = longest.max(columns(&title)).clamp(*LABEL.start(), *LABEL.end());
-    let held = if matrix.is_repeated() { HELD_WIDTH } else { 0 };
+    let held_title = held_title(matrix).map(|(title, _)| title);
+    let held = if held_title.is_some() { HELD_WIDTH } else { 0 };
     let all = shown(&rows);
     let mut rest = &all[..];
     while !rest.is_empty() {
@@ -83,9 +96,7 @@ pub(super) fn draw(page: &mut Page, matrix: &Matrix) {
         rest = later;
         page.blank();
         let mut head = padded(&cut(&title, room), room);
-        if held > 0 {
-            head.push_str(&format!("{HELD:>held$}"));
-        }
+        head.push_str(&held_title.map(|title| format!("{title:>held$}")).unwrap_or_default());
         now.iter().for_each(|column| head.push_str(&format!("{:>1$}", column.title, column.width)));
         page.line(&head, Tone::Faint);
         for (row, label) in rows.iter().zip(&labels) {
@@ -105,8 +116,8 @@ pub(super) fn draw(page: &mut Page, matrix: &Matrix) {
 pub(super) fn legend(matrix: &Matrix, columns: &[&Column]) -> String {
     let is_shown = |title: &str| columns.iter().any(|column| column.title == title);
     let of_columns = LEGEND.iter().filter(|(title, _)| is_shown(title)).map(|(_, sentence)| *sentence);
-    let medians = matrix.is_repeated().then_some(MEDIANS);
-    std::iter::once("Times in ms.").chain(of_columns).chain(medians).collect::<Vec<_>>().join(" ")
+    let of_runs = held_title(matrix).into_iter().flat_map(|(_, sentence)| [sentence, MEDIANS]);
+    std::iter::once("Times in ms.").chain(of_columns).chain(of_runs).collect::<Vec<_>>().join(" ")
 }
 
 /// A script without a matrix has one row, by its name.

@@ -70,8 +70,8 @@ fn the_best_value_comes_first_and_the_chart_shows_what_that_stands_on() {
     matrix      15 of 16 runs sustained all users with every message delivered ·
                 pool
                 50, round 6: INVALID; the generator saturated: it fell behind
-    best        pool 50 (delivery.latency_ms.p99 54.3 ms; pool 2 is 8.67 × as much,
-                sure; pool 10 is the same within ±5 %)
+    take        pool 10 (delivery.latency_ms.p99 54.7 ms, as good as the best, pool
+                50; pool 2 is 8.67 × as much, sure)
 
     pool         held   held/wanted conn avg conn p95  ops/s msgs/s  delivered
     2          5 of 5       100/100     3.30     7.50   87.0  7,905      100 %
@@ -133,6 +133,38 @@ fn an_axis_is_compared_within_each_combination_of_the_others() {
             && shown.contains("\nbest        users 1,000: pool "),
         "{shown}"
     );
+    let chart_of = |users: &str| shown.contains(&format!("\n\n{users}\npool  "));
+    assert!(chart_of("users 100") && chart_of("users 1,000"), "{shown}");
+}
+
+#[test]
+fn runs_of_which_no_number_of_users_was_asked_pass_and_the_usual_cause_is_told() {
+    let mut matrix = pools();
+    for run in &mut matrix.runs {
+        run.summary.as_mut().unwrap().users.wanted = None;
+        run.cause = (run.combination["pool"] == json!(2)).then(|| "The target waited.".to_owned());
+    }
+    // What happened once is not told.
+    matrix.runs[2].cause = Some("The pool of 10 was at fault.".to_owned());
+    let shown = matrix.console(80, false);
+    assert!(
+        shown.starts_with("matrix      15 of 16 runs passed with every message delivered · pool\n"),
+        "{shown}"
+    );
+    assert!(shown.contains("\npool       passed  most users "), "{shown}");
+    assert!(shown.contains("\ncause       pool 2: The target waited.\n"), "{shown}");
+    assert!(!shown.contains("at fault"), "{shown}");
+}
+
+#[test]
+fn a_drift_that_rounds_to_nothing_has_no_direction() {
+    let mut matrix = pools();
+    // The mean of the other runs of this value, and a hair less.
+    matrix.runs[16] = Run { is_anchor: true, ..run(2, 6, 470.2) };
+    let observed: Vec<Option<Observation>> = matrix.runs.iter().map(observed).collect();
+    matrix.judge(&observed);
+    let shown = matrix.console(200, false);
+    assert!(shown.contains("drift       none to be seen: ") && shown.contains(" ± 0 % against "), "{shown}");
 }
 
 #[test]
@@ -141,8 +173,8 @@ fn markdown_has_the_same_table_and_choice() {
     assert!(text.contains("| pool | held | held/wanted |"), "{text}");
     assert!(text.contains("\n| 50 | 5 of 6 |"), "{text}");
     assert!(
-        text.contains("\n**Best: pool 50 (delivery.latency\\_ms.p99")
-            || text.contains("\n**Best: pool 50 (delivery.latency_ms.p99"),
+        text.contains("\n**Take: pool 10 (delivery.latency\\_ms.p99")
+            || text.contains("\n**Take: pool 10 (delivery.latency_ms.p99"),
         "{text}"
     );
     assert!(text.contains("\n- take: pool 10"), "{text}");
@@ -223,7 +255,11 @@ fn a_value_whose_runs_never_start_is_told_as_not_judged_with_why() {
             (run.summary, run.error) = (None, Some("error: port 3000 is in use\nhint: …".into()));
         }
     });
-    assert!(shown.contains("pool 2 is not judged"), "{shown}");
+    assert!(shown.contains(", as good as the best, pool 50; pool 2 is not"), "{shown}");
+    assert!(
+        shown.contains("\nedge        pool 10, the smallest value tried, is as good as any: "),
+        "{shown}"
+    );
     assert!(shown.contains("\nnot judged  pool 2: could not run: port 3000 is in use\n"), "{shown}");
     let row = shown.lines().filter(|line| line.starts_with("2 ")).find(|line| line.ends_with("  not run"));
     assert!(row.is_some(), "{shown}");
