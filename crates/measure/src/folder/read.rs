@@ -105,7 +105,7 @@ impl Reader {
         iter::from_fn(move || lines.next()).filter_map(|line| serde_json::from_slice(&line).ok())
     }
 
-    /// When the last phase of the script was over, from the run's begin on; None: it has none, or has not come to its end.
+    /// When the last phase of the script was over, from the run's begin on; None: it has none, or has not ended.
     pub fn phases_ended(&self) -> Option<At> {
         let over = self.events().find(|event| event["kind"] == DRAINING)?;
         over["at_ns"].as_i64().map(At)
