@@ -280,8 +280,8 @@ fn is_apart(name: &str) -> bool {
     name.contains(|c| !is_part_of_name(c)) && name.contains(char::is_alphabetic)
 }
 
-/// With four digits behind the point, or as many more as it takes to see that it is no whole number and on which side of
-/// its limits it lies.
+/// With four digits behind the point, or as many more as it takes to see that it is no whole number and on which side
+/// of its limits it lies.
 fn shown(value: f64, limits: impl Iterator<Item = f64> + Clone) -> String {
     if value.fract() == 0.0 {
         return number_text(value);
