@@ -19,8 +19,9 @@ use crate::expression::{
 };
 use crate::metrics::{AbortRule, SeriesName};
 
-/// Digits behind the point of a value that a threshold saw, and how many more there may be to tell it from its limit.
+/// Digits behind the point of a value that a threshold saw.
 const DIGITS: usize = 4;
+/// And where it takes more to tell it from its limit.
 const DIGITS_AT_MOST: usize = 9;
 
 /// A threshold as it was written, in scripts and in the headers of run folders.

@@ -65,14 +65,14 @@ pub(crate) fn headline(choice: &Choice) -> String {
     let named = |at: usize| format!("{} {}", choice.axis, shown(&choice.tried[at].value));
     let mean = |at: usize| value(figure, choice.tried[at].mean.unwrap_or_default());
     let what = |at: usize| format!("{within}{} ({} {}", named(at), figure.name, mean(at));
-    match (take, others.is_empty()) {
-        (Some(take), true) => format!("{}, as good as the best, {})", what(take), named(best)),
-        (Some(take), false) => {
-            format!("{}, as good as the best, {}; {})", what(take), named(best), others.join("; "))
-        }
-        (None, true) => format!("{}; no other value can be compared with it)", what(best)),
-        (None, false) => format!("{}; {})", what(best), others.join("; ")),
+    let first = match take {
+        Some(take) => format!("{}, as good as the best, {}", what(take), named(best)),
+        None => what(best),
+    };
+    if others.is_empty() && take.is_none() {
+        others.push("no other value can be compared with it".to_owned());
     }
+    format!("{})", [vec![first], others].concat().join("; "))
 }
 
 /// The values of the other axes, as `rate 10, users 100`; None where there are no others.
