@@ -1,4 +1,5 @@
 use crate::support::{Place, Service};
+use crate::targets::Target;
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -114,10 +115,8 @@ fn a_failed_threshold_is_exit_code_1_and_named_with_what_was_seen() {
 #[test]
 fn a_target_that_refuses_fails_the_run_and_is_classified() {
     let place = Place::new();
-    // Bound and dropped: nobody else is given a port of the ephemeral range this soon, and nobody listens.
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     place.write("health.yml", HEALTH);
-    let answer = place.sonagi(&["run", "health.yml", "-t", &format!("http://{free}"), "--json"]);
+    let answer = place.sonagi(&["run", "health.yml", "-t", &Target::Down.start(), "--json"]);
     assert_eq!(answer.code, Some(1), "{answer:?}");
     let document = answer.json();
     assert_eq!(complaints(&document), Vec::<String>::new());
@@ -129,12 +128,11 @@ fn a_target_that_refuses_fails_the_run_and_is_classified() {
 #[test]
 fn a_failing_before_flow_is_named_first_and_nobody_is_started() {
     let place = Place::new();
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     place.write(
         "before.yml",
         &HEALTH.replace("scenarios:", "before: { flow: [{ get: { url: /healthz } }] }\nscenarios:"),
     );
-    let answer = place.sonagi(&["run", "before.yml", "-t", &format!("http://{free}"), "--json"]);
+    let answer = place.sonagi(&["run", "before.yml", "-t", &Target::Down.start(), "--json"]);
     assert_eq!(answer.code, Some(1), "{answer:?}");
     let reason = "no user was started: `before` failed at GET /healthz: connect_refused";
     assert_eq!(answer.json()["verdict"]["reasons"][0], reason);

@@ -1,9 +1,20 @@
 //! Targets that misbehave, each in its own way.
 
+use socket2::{Domain, Socket, Type};
 use sonagi_wire::websocket::{self, Decoder, Event, Opcode, Role};
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
+
+/// An address that refuses whoever connects. Its port stays taken until the tests end: one that was given back would
+/// go to the next target.
+pub(crate) fn refusing() -> SocketAddr {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    socket.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into()).unwrap();
+    let address = socket.local_addr().unwrap().as_socket().unwrap();
+    std::mem::forget(socket);
+    address
+}
 
 /// A target's behaviour on a connection.
 #[derive(Clone, Copy, Debug)]
@@ -45,16 +56,17 @@ const EVENT_STREAM: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r
 impl Target {
     /// A target of this kind; its threads end with the test process.
     pub(crate) fn start(self) -> String {
+        if matches!(self, Target::Down) {
+            return format!("http://{}", refusing());
+        }
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        if !matches!(self, Target::Down) {
-            std::thread::spawn(move || {
-                for stream in listener.incoming().take(64) {
-                    let stream = stream.unwrap();
-                    std::thread::spawn(move || self.answer(stream));
-                }
-            });
-        }
+        std::thread::spawn(move || {
+            for stream in listener.incoming().take(64) {
+                let stream = stream.unwrap();
+                std::thread::spawn(move || self.answer(stream));
+            }
+        });
         url
     }
 
