@@ -177,6 +177,17 @@ fn torn_latencies_and_events_leave_the_counts_readable() {
     assert_eq!(read.http_codes, written.http_codes);
 }
 
+#[test]
+fn the_phases_ended_when_the_folder_says_that_users_only_leave() {
+    let folder = tempfile::tempdir().unwrap();
+    let ended = || Reader::open(folder.path()).unwrap().phases_ended();
+    let mut writer = Writer::create(folder.path(), &header()).unwrap();
+    writer.event(At(SECOND), "phase", json!({})).unwrap();
+    assert_eq!(ended(), None);
+    writer.event(At(2 * SECOND), folder::DRAINING, json!({})).unwrap();
+    assert_eq!(ended(), Some(At(2 * SECOND)));
+}
+
 /// Two samplers' seconds of metrics of every kind, with tags and a part of a metric that a threshold names.
 fn metered(path: &Path) -> Totals {
     let registry = Arc::new(Registry::default());

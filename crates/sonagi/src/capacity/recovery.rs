@@ -42,11 +42,23 @@ pub(super) fn recovery(
     after: u64,
     left: Duration,
 ) -> Result<After, Error> {
+    within(PATIENCE, BETWEEN, trials, lowest, (median_ms, after, left))
+}
+
+/// [`recovery`] with this patience, and this time between the beginnings of two probes.
+pub(super) fn within(
+    patience: Duration,
+    between: Duration,
+    trials: &mut dyn Trials,
+    lowest: u64,
+    (median_ms, after, left): (Option<f64>, u64, Duration),
+) -> Result<After, Error> {
     let began = Instant::now();
     let probe_s = trials.length().of(PROBE_S);
+    let patience_s = patience.as_secs_f64();
     // Before a probe that tells, nothing says that it is dead.
     let mut holds = true;
-    while began.elapsed() < PATIENCE {
+    while began.elapsed() < patience {
         if began.elapsed() + Duration::from_secs_f64(probe_s) > left {
             return Ok(After::OutOfTime);
         }
@@ -61,11 +73,11 @@ pub(super) fn recovery(
         }
         if holds && is_as_before(&run, median_ms) {
             let (seconds, probe_s) = (Some(since.as_secs_f64()), run.summary.duration_s);
-            return Ok(After::Goes(Recovery { after, seconds, patience_s: PATIENCE.as_secs_f64(), probe_s }));
+            return Ok(After::Goes(Recovery { after, seconds, patience_s, probe_s }));
         }
-        std::thread::sleep(BETWEEN.saturating_sub(probe.elapsed()));
+        std::thread::sleep(between.saturating_sub(probe.elapsed()));
     }
-    let recovery = Recovery { after, seconds: None, patience_s: PATIENCE.as_secs_f64(), probe_s: 0.0 };
+    let recovery = Recovery { after, seconds: None, patience_s, probe_s: 0.0 };
     Ok(if holds { After::Goes(recovery) } else { After::Dead(recovery) })
 }
 

@@ -1,13 +1,14 @@
 //! Searches of a simulated target, whose trials take no time.
 
 use super::*;
+use crate::capacity::recovery::within;
 use crate::capacity::{Demand, TrialLength};
 use sonagi_measure::ledger::Rules;
 use sonagi_measure::metrics::MetricStore;
 use sonagi_measure::summary::Health;
 use sonagi_measure::totals::{Header, Totals};
 use sonagi_report::Capacity;
-use sonagi_report::capacity::GeneratorLimit;
+use sonagi_report::capacity::{GeneratorLimit, Recovery};
 use sonagi_verdict::capacity::Found;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,6 +19,8 @@ struct Simulated {
     length: TrialLength,
     /// How many responses of a trial come for each unit of its load.
     responses: u64,
+    /// How long users stay behind the phases (s).
+    stays_s: f64,
     /// Trials at the beginning in which the generator falls behind.
     unreliable: usize,
     /// The lengths that were asked for, of trials and of probes.
@@ -34,6 +37,7 @@ impl Trials for Simulated {
         let mut summary = Totals::new(&Header::default(), Rules::default(), MetricStore::default()).summary();
         let is_behind = self.asked_s.len() < self.unreliable;
         self.asked_s.push(seconds);
+        summary.duration_s = seconds + self.stays_s;
         summary.generator.state = if is_behind { Health::Invalid } else { Health::Ok };
         summary.http_answers_ms.count = 1;
         summary.http_answers_ms.p50 = median_ms(load);
@@ -138,7 +142,7 @@ impl Lab {
 }
 
 fn target(length: TrialLength, unreliable: usize) -> Simulated {
-    Simulated { most: 37, length, responses: 100, unreliable, asked_s: Vec::new() }
+    Simulated { most: 37, length, responses: 100, stays_s: 0.0, unreliable, asked_s: Vec::new() }
 }
 
 #[test]
@@ -197,11 +201,42 @@ fn no_probe_begins_that_would_end_behind_the_budget() {
 }
 
 #[test]
+fn a_target_that_holds_nothing_any_more_is_dead_and_one_that_stays_slow_goes_on() {
+    let after = |most, median_ms| {
+        let mut target = Simulated { most, ..target(TrialLength::AS_ASKED, 0) };
+        let (patience, between) = (Duration::from_millis(50), Duration::from_millis(5));
+        let asked = (Some(median_ms), 40, Duration::from_mins(1));
+        (within(patience, between, &mut target, 10, asked).unwrap(), target.asked_s.len())
+    };
+    let (dead, probes) = after(9, 10.0);
+    assert!(matches!(dead, After::Dead(Recovery { after: 40, seconds: None, .. })) && probes > 1, "{probes}");
+    // Its median at the lowest load is 10 ms.
+    let (slow, probes) = after(37, 4.0);
+    assert!(matches!(slow, After::Goes(Recovery { seconds: None, .. })) && probes > 1, "{probes}");
+    let (back, probes) = after(37, 9.5);
+    assert!(matches!(back, After::Goes(Recovery { seconds: Some(_), .. })) && probes == 1, "{probes}");
+}
+
+#[test]
 fn no_trial_begins_that_would_end_behind_the_budget() {
     let mut lab = Lab::new(target(TrialLength::OfScript { seconds: 7.0 }, 0));
     lab.asked.budget = Duration::from_millis(6_900);
     let (found, asked_s) = lab.searched();
     assert_eq!((found.end, asked_s), (Some(End::Budget), Vec::new()));
+}
+
+#[test]
+fn where_users_stay_behind_the_phases_a_trial_is_as_long_as_those_before_it() {
+    let trials = |length| {
+        let mut lab = Lab::new(Simulated { stays_s: 600.0, ..target(length, 0) });
+        lab.asked.recovers = false;
+        let found = lab.searched().0;
+        (found.end, found.trials.len())
+    };
+    // A budget of 900 s has no room for a second one of 1,000 s, once the first has shown it; none takes any time here.
+    assert_eq!(trials(TrialLength::OfScript { seconds: 400.0 }), (Some(End::Budget), 1));
+    assert_eq!(trials(TrialLength::OfScript { seconds: 200.0 }).0, Some(End::Bracket), "800 s fit");
+    assert_eq!(trials(TrialLength::AS_ASKED).0, Some(End::Bracket), "these are cut where they end");
 }
 
 #[test]
