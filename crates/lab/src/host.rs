@@ -8,6 +8,8 @@
 //! 30 for each vCPU of a T2, none of a T3. Both as of standard mode: in unlimited mode there is no baseline to fall to.
 //! What these limits leave out: the vendor's processors are others than this machine's, and its machine sinks to the
 //! baseline gradually.
+//!
+//! `none` is a name as well, of no machine: so a matrix of hosts may have this one, as it is, beside them.
 
 use crate::settings::{Credits, Limits};
 
@@ -39,8 +41,14 @@ const HOSTS: &[Host] = &[
     host("t3.medium", 2.0, 8, 20.0, [24.0, 0.0, 576.0]),
 ];
 
+/// The name of no machine: nothing is limited.
+pub(crate) const NONE: &str = "none";
+
 /// The limits of a machine of this name.
 pub(crate) fn limits(name: &str) -> Option<Limits> {
+    if name == NONE {
+        return Some(Limits::default());
+    }
     let host = HOSTS.iter().find(|host| host.name == name)?;
     Some(Limits {
         cpu: Some(host.vcpus),
@@ -57,7 +65,7 @@ pub(crate) fn limits(name: &str) -> Option<Limits> {
 
 /// All names.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    HOSTS.iter().map(|host| host.name)
+    HOSTS.iter().map(|host| host.name).chain([NONE])
 }
 
 #[cfg(test)]
@@ -66,11 +74,17 @@ mod tests {
 
     #[test]
     fn a_host_earns_in_an_hour_what_its_baseline_uses() {
-        for name in names() {
+        for Host { name, .. } in HOSTS {
             let Credits { baseline, an_hour, .. } = limits(name).unwrap().credits.unwrap();
             assert!((baseline * 60.0 - an_hour).abs() < 1e-9, "{name}: {baseline} cores, {an_hour} credits");
         }
         assert_eq!(limits("t2.micro").unwrap().memory, Some(1 << 30));
         assert_eq!(limits("t2.mikro"), None);
+    }
+
+    #[test]
+    fn no_host_has_no_limits() {
+        assert_eq!(limits(NONE), Some(Limits::default()));
+        assert_eq!(names().last(), Some(NONE));
     }
 }

@@ -1,9 +1,10 @@
 //! What a keeper is told, and what it tells: lines of JSON through its standard input and output.
 
 use crate::cgroup::Group;
+use crate::log::Stream;
 use crate::ready::ReadyCheck;
 use crate::service_lock::ServiceName;
-use crate::settings::{Limits, Restart};
+use crate::settings::{Limits, Restart, StopBy};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -81,24 +82,6 @@ impl TimeLimits {
         TimeLimits { change: Duration::from_secs(600), ask: Duration::from_secs(60) };
 }
 
-/// How a service is asked to end.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum StopBy {
-    /// Its standard input is closed.
-    Eof,
-    /// This signal is sent to all of its processes.
-    Signal(i32),
-}
-
-/// Where a line was printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Stream {
-    /// Standard output.
-    Out,
-    /// Standard error.
-    Err,
-}
-
 /// What a keeper is asked while the service runs. The end of its input asks the same as `End`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Request {
@@ -155,8 +138,8 @@ pub(crate) enum Event {
     Changing,
     /// A signal asks the keeper itself to end.
     Signalled,
-    /// It takes longer, for this reason.
-    Waiting(String),
+    /// What is worth knowing at once: that it takes longer, or how a limit is held.
+    Notice(String),
     /// So many of its processes were killed so far for the memory limit of a group that systemd has made.
     MemoryKills(u64),
     /// Something went wrong around it that changes nothing for the run.

@@ -20,21 +20,22 @@
 
 mod commands;
 mod hearing;
+mod limits;
 mod restarts;
 mod scope;
 
-use crate::cgroup::{self, Group, Hierarchy};
+use crate::cgroup::{Group, Hierarchy};
 use crate::credits::Bucket;
-use crate::job::{Ended, Event, Job, Request, STARTER, StopBy, TimeLimits};
+use crate::job::{Ended, Event, Job, Request, STARTER, TimeLimits};
 use crate::log::Log;
 use crate::service_lock::ServiceLock;
-use crate::settings::Limits;
+use crate::settings::StopBy;
 use crate::starter::Start;
 use crate::tree;
 use commands::Ran;
 use hearing::{Hearing, OnLine, Voice};
 use rustix::process::{Pid, Signal, WaitOptions, set_child_subreaper, setsid, wait};
-use scope::{Scope, holds, scope};
+use scope::Scope;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -87,6 +88,7 @@ pub fn keep(input: impl Read + Send + 'static, output: impl Write + Send + 'stat
         log,
         group: None,
         scope: None,
+        cores: Vec::new(),
         service: None,
         lock: None,
         is_hurried: false,
@@ -157,6 +159,8 @@ struct Keeper {
     group: Option<Group>,
     /// The group that systemd has made, of a service with a limit of memory.
     scope: Option<Scope>,
+    /// Those that the service is kept to, where CPU affinity holds its limit; empty: it may run on all.
+    cores: Vec<usize>,
     service: Option<Service>,
     /// Keeps other runs from a service that runs already.
     lock: Option<ServiceLock>,
@@ -208,10 +212,9 @@ impl Keeper {
     /// Starts the service; whether it is there.
     fn start(&mut self) -> bool {
         let mut words = self.job.command.clone();
-        if self.job.limits.needs_group() {
+        if self.job.limits.has_cpu_or_memory() {
             match self.limited() {
-                Ok(Some(in_front)) => words.splice(0..0, in_front).for_each(drop),
-                Ok(None) => {}
+                Ok(in_front) => words.splice(0..0, in_front).for_each(drop),
                 Err((why, hint)) => {
                     self.fail(why, Some(hint));
                     return false;
@@ -238,35 +241,6 @@ impl Keeper {
         true
     }
 
-    /// Makes the group of the limits; where that cannot be, the words before the command by which systemd makes one.
-    fn limited(&mut self) -> Result<Option<Vec<String>>, (String, String)> {
-        let limits = &self.job.limits;
-        // Without credits at the start it is the baseline that it begins with.
-        let bucket = limits.credits.map(|credits| Bucket::new(credits, limits.cpu.unwrap_or(1.0)));
-        let first =
-            Limits { cpu: bucket.map_or(limits.cpu, |bucket| Some(bucket.quota())), ..limits.clone() };
-        let made = Hierarchy::of_machine().make(&cgroup::own_name(), &first);
-        let why = match made {
-            Ok(group) => {
-                self.group = Some(group);
-                return Ok(None);
-            }
-            Err(error) => error,
-        };
-        let in_front = scope(limits.cpu, limits.memory);
-        if limits.credits.is_none() && holds(&in_front, limits) {
-            self.scope = limits.memory.map(|_| Scope::default());
-            return Ok(Some(in_front));
-        }
-        Err((
-            format!("limits of CPU and memory are not possible here: {why}"),
-            "a control group is needed: run as root where /sys/fs/cgroup may be written, or as a user for whom \
-             `systemd-run --user --scope -p CPUQuota=50% true` works (without CPU credits); or leave `cpu`, `memory` \
-             and `host` out"
-                .to_owned(),
-        ))
-    }
-
     /// Starts a command by way of the starter, in a process group of its own; limits are the service's alone.
     fn spawn(
         &self,
@@ -281,6 +255,7 @@ impl Keeper {
             doors: group.map(Group::doors).unwrap_or_default(),
             nofile: self.job.limits.nofile.filter(|_| is_service),
             usual_nofile: self.job.usual_nofile,
+            cores: if is_service { self.cores.clone() } else { Vec::new() },
         };
         let start = serde_json::to_string(&start).map_err(std::io::Error::other)?;
         let mut command = Command::new("/proc/self/exe");

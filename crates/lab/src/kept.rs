@@ -1,7 +1,8 @@
 //! A service with its keeper, from where it is wanted.
 
 use crate::cgroup::Group;
-use crate::job::{Ended, Event, Job, KEEPER, Request, RestartJob, Stream};
+use crate::job::{Ended, Event, Job, KEEPER, Request, RestartJob};
+use crate::log::Stream;
 use crate::tree::{self, Used};
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
@@ -24,11 +25,12 @@ const RESTORED_EARLY: &str = "launch: the process that keeps the service was ask
 /// The interval at which a wait looks whether it is to go on.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// What whoever started a service says of it at once: that it waits, or what went wrong and nobody asks for any more.
+/// What whoever started a service says of it at once: that it waits, how a limit is held, or what went wrong and
+/// nobody asks for any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Remark {
-    /// The start takes longer, for this reason.
-    Waiting(String),
+    /// The start takes longer, for this reason; or this is how a limit is held.
+    Notice(String),
     /// What went wrong around a service that was dropped without anybody having asked.
     Trouble(String),
 }
@@ -188,7 +190,7 @@ impl Kept {
             Ok(Event::Refused { what, hint }) => {
                 return Some(NotStarted { why: what, hint, said: String::new(), is_refused: true });
             }
-            Ok(Event::Waiting(why)) => self.say_at_once(Remark::Waiting(why)),
+            Ok(Event::Notice(notice)) => self.say_at_once(Remark::Notice(notice)),
             Ok(Event::MemoryKills(kills)) => self.memory_kills = kills,
             Ok(Event::Trouble(trouble)) => self.troubles.push(trouble),
             Ok(Event::Signalled) => self.is_signalled = true,

@@ -1,19 +1,18 @@
 //! A service that a script describes: started or restarted, ready, with its network in front of it.
 
-use crate::job::{Job, RestartJob, StopBy, Stream, TimeLimits};
+use crate::job::{Job, RestartJob, TimeLimits};
 use crate::kept::{Kept, NotStarted, Remark};
-use crate::log::quoted;
+use crate::log::{Stream, quoted};
 use crate::ports;
 use crate::proxy::{Lateness, Proxy};
-use crate::ready::{Address, ReadyCheck};
+use crate::ready::{Address, Heard, ReadyCheck};
 use crate::service_lock::{self, ServiceName, Taker};
-use crate::settings::{Launch, Network, Ready};
+use crate::settings::{Launch, Ready};
 use crate::starter::CANNOT;
-use crate::tree::Used;
+use crate::tree::{self, Used};
 use rustix::process::{Resource, getrlimit};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -21,9 +20,14 @@ use std::time::{Duration, Instant};
 const LOOK: Duration = Duration::from_millis(10);
 const LONGEST_LOOK: Duration = Duration::from_millis(100);
 
+/// The hint where a service cannot be started, or does not get ready.
+const BY_HAND: &str = "start it by hand, with the same command and folder";
+
 /// A running service.
 pub struct Launched {
     kept: Kept,
+    /// Where it listens, if it said so.
+    told: Option<SocketAddr>,
     /// None: the network is as it is.
     proxy: Option<Proxy>,
 }
@@ -57,29 +61,22 @@ impl Launched {
         let address = target.map(|(host, port)| Address { host, port }).or_else(|| asked_address(launch));
         let own = own_folder(launch, folder);
         judge(launch, address.as_ref(), &own)?;
-        let line = match &launch.ready {
-            Some(Ready::Line(line)) => Some(line.clone()),
-            _ => None,
-        };
         let check = ready_check(launch, address.as_ref());
-        let job = job(launch, own, check.clone(), line.is_some());
-        let has_said = Arc::new(AtomicBool::new(false));
-        let said = Arc::clone(&has_said);
-        let on_line = move |_: Stream, text: &str| {
-            if line.as_ref().is_some_and(|line| text.contains(line)) {
-                said.store(true, Ordering::Release);
-            }
-        };
+        let job = job(launch, own, check.clone());
+        let heard = Arc::new(Heard::default());
+        let (ready, hears) = (launch.ready.clone(), Arc::clone(&heard));
+        let on_line = move |stream: Stream, text: &str| hears.line(ready.as_ref(), stream, text);
         job.restart.as_ref().map_or(Ok(()), take)?;
         let mut kept = Kept::start(&job, on_line).map_err(|error| {
-            LaunchError::Failed(format!("launch: this binary cannot be started again: {error}"))
+            LaunchError::Failed(format!("{}: this binary cannot be started again: {error}", launch.key))
         })?;
         kept.say_by(say);
-        let mut launched = Launched { kept, proxy: None };
-        let start = Start { launch, check, has_said: &has_said, is_stopped };
+        let mut launched = Launched { kept, told: None, proxy: None };
+        let start = Start { launch, check, heard: &heard, is_stopped };
         let made = start.up(&mut launched.kept).and_then(|()| {
             launched.kept.tell_no_lines();
-            proxy(launch.network.as_ref(), address.as_ref())
+            launched.told = heard.address();
+            proxy(launch, address.or_else(|| launched.told.map(Address::from)).as_ref())
         });
         match made {
             Ok(proxy) => {
@@ -93,6 +90,11 @@ impl Launched {
     /// The address that stands for the service's; None: the service's own.
     pub fn address(&self) -> Option<SocketAddr> {
         self.proxy.as_ref().map(Proxy::address)
+    }
+
+    /// Where it listens, if it said so itself ([`Ready::Listening`]).
+    pub fn told_address(&self) -> Option<SocketAddr> {
+        self.told
     }
 
     /// The service's own port, where an address stands for it.
@@ -118,6 +120,16 @@ impl Launched {
     /// What all its processes have used.
     pub fn used(&self) -> Option<Used> {
         self.kept.used()
+    }
+
+    /// The most memory that its first process has had resident at a time, in bytes, by the kernel's own account; None
+    /// once it has ended.
+    pub fn first_process_peak(&mut self) -> Option<u64> {
+        // Asked first: after a process has been waited for, its number may be another's.
+        if self.kept.ended().is_some() {
+            return None;
+        }
+        tree::resident_peak(self.kept.process()?)
     }
 
     /// Processes of it that the kernel killed so far for its memory limit; 0 where there is no group of its own to ask.
@@ -155,14 +167,14 @@ fn asked_address(launch: &Launch) -> Option<Address> {
     match launch.ready.as_ref()? {
         Ready::Port(port) => Some(Address { host: "127.0.0.1".to_owned(), port: *port }),
         Ready::Http { host, port, .. } => Some(Address { host: host.clone(), port: *port }),
-        Ready::Line(_) => None,
+        Ready::Line(_) | Ready::Listening { .. } => None,
     }
 }
 
-/// What tells whether it is ready; None: a line that it prints.
+/// What tells whether it is ready, as far as that is known before it starts; None: a line that it prints.
 fn ready_check(launch: &Launch, address: Option<&Address>) -> Option<ReadyCheck> {
     let path = match &launch.ready {
-        Some(Ready::Line(_)) => return None,
+        Some(Ready::Line(_) | Ready::Listening { .. }) => return None,
         Some(Ready::Http { path, .. }) => Some(path.clone()),
         Some(Ready::Port(_)) | None => None,
     };
@@ -172,15 +184,16 @@ fn ready_check(launch: &Launch, address: Option<&Address>) -> Option<ReadyCheck>
 
 /// Tells what keeps a service from being started, before anything is.
 fn judge(launch: &Launch, address: Option<&Address>, own_folder: &Path) -> Result<(), LaunchError> {
-    if address.is_none() && (launch.ready.is_none() || launch.network.is_some()) {
-        return Err(LaunchError::Failed(
-            "launch: nothing says where the service listens\nhint: name it with `ready`, e.g. `ready: port 3000`"
-                .to_owned(),
-        ));
+    let key = launch.key;
+    let is_told = matches!(launch.ready, Some(Ready::Listening { .. }));
+    if address.is_none() && !is_told && (launch.ready.is_none() || launch.network.is_some()) {
+        return Err(LaunchError::Failed(format!(
+            "{key}: nothing says where the service listens\nhint: name it with `ready`, e.g. `ready: port 3000`"
+        )));
     }
     if !own_folder.as_os_str().is_empty() && !own_folder.is_dir() {
         return Err(LaunchError::Failed(format!(
-            "launch: the folder {} is not there\nhint: `folder` is relative to the script's",
+            "{key}: the folder {} is not there\nhint: `folder` is relative to the script's",
             own_folder.display()
         )));
     }
@@ -224,19 +237,20 @@ fn own_folder(launch: &Launch, folder: &Path) -> PathBuf {
 }
 
 /// The network in front of the service, if it is to have one.
-fn proxy(network: Option<&Network>, address: Option<&Address>) -> Result<Option<Proxy>, LaunchError> {
-    let Some((network, address)) = network.zip(address) else { return Ok(None) };
+fn proxy(launch: &Launch, address: Option<&Address>) -> Result<Option<Proxy>, LaunchError> {
+    let Some((network, address)) = launch.network.as_ref().zip(address) else { return Ok(None) };
+    let key = launch.key;
     let to = address
         .accepting()
-        .map_err(|error| LaunchError::Failed(format!("launch: {address} accepts no connection: {error}")))?;
+        .map_err(|error| LaunchError::Failed(format!("{key}: {address} accepts no connection: {error}")))?;
     let proxy = Proxy::start(to, network).map_err(|error| {
-        LaunchError::Failed(format!("launch: the network in front of the service: {error}"))
+        LaunchError::Failed(format!("{key}: the network in front of the service: {error}"))
     })?;
     Ok(Some(proxy))
 }
 
 /// A service that runs already is asked at an address, so it has a `check`.
-fn job(launch: &Launch, folder: PathBuf, check: Option<ReadyCheck>, tells_lines: bool) -> Job {
+fn job(launch: &Launch, folder: PathBuf, check: Option<ReadyCheck>) -> Job {
     let restart = launch.restart.clone().zip(check).map(|(commands, ready)| RestartJob {
         commands,
         service: ServiceName::of(&ready.address),
@@ -249,12 +263,12 @@ fn job(launch: &Launch, folder: PathBuf, check: Option<ReadyCheck>, tells_lines:
         restart,
         folder: Some(folder).filter(|folder| !folder.as_os_str().is_empty()),
         env: launch.env.clone(),
-        stop: StopBy::Signal(launch.stop.signal),
+        stop: launch.stop.by.clone(),
         grace: launch.stop.grace,
         limits: launch.limits.clone(),
         before: launch.before.as_ref().map(|command| command.words.clone()),
         after: launch.after.as_ref().map(|command| command.words.clone()),
-        tells_lines,
+        tells_lines: matches!(launch.ready, Some(Ready::Line(_) | Ready::Listening { .. })),
         usual_nofile: usual_nofile(),
     }
 }
@@ -269,9 +283,9 @@ fn usual_nofile() -> Option<u64> {
 /// A start that is under way.
 struct Start<'a> {
     launch: &'a Launch,
-    /// None: it is ready when `has_said` says so.
+    /// None: it is ready by what was heard of it.
     check: Option<ReadyCheck>,
-    has_said: &'a AtomicBool,
+    heard: &'a Heard,
     is_stopped: &'a dyn Fn() -> bool,
 }
 
@@ -324,9 +338,13 @@ impl Start<'_> {
     fn ask(&self) -> Result<(), String> {
         match (&self.check, &self.launch.ready) {
             (Some(check), _) => check.ask(),
-            (None, Some(Ready::Line(line))) if !self.has_said.load(Ordering::Acquire) => {
+            (None, Some(Ready::Line(line))) if !self.heard.is_ready() => {
                 Err(format!("it printed no line with `{line}`"))
             }
+            (None, Some(Ready::Listening { before, path })) => match self.heard.address() {
+                Some(address) => ReadyCheck { address: address.into(), path: Some(path.clone()) }.ask(),
+                None => Err(format!("it printed no line with `{before}`")),
+            },
             (None, _) => Ok(()),
         }
     }
@@ -335,11 +353,15 @@ impl Start<'_> {
     fn not_ready(&self, kept: &mut Kept, why: &str) -> String {
         let ended = kept.end(&|| self.is_hurried());
         let said = ended.map_or_else(|| kept.said().to_owned(), |ended| ended.said);
-        let Launch { command, patience, restart, .. } = self.launch;
+        let Launch { key, command, patience, restart, ready, .. } = self.launch;
         let after = if restart.is_some() { "restarted by " } else { "" };
+        let hint = match ready {
+            // Nothing of that is the script's to say.
+            Some(Ready::Listening { .. }) => BY_HAND,
+            _ => "`patience` is the time it has; `ready` says what is asked",
+        };
         format!(
-            "launch: the service {after}`{}` was not ready within {} s: {why}{}\nhint: `patience` is the time it has; \
-             `ready` says what is asked",
+            "{key}: the service {after}`{}` was not ready within {} s: {why}{}\nhint: {hint}",
             command.shown,
             patience.as_secs_f64(),
             quoted(&said)
@@ -365,33 +387,55 @@ fn put_right(error: LaunchError, launched: Launched, is_hurried: &dyn Fn() -> bo
 /// The message about a service that ended before it was ready.
 fn ended_early(launch: &Launch, kept: &mut Kept) -> String {
     let how = if kept.was_asked_to_end() { "asked to end" } else { "killed" };
+    let Launch { key, command, .. } = launch;
     let Some(ended) = kept.end(&|| true) else {
-        return format!("launch: the process that keeps the service was {how}");
+        return format!("{key}: the process that keeps the service was {how}");
     };
-    let shown = &launch.command.shown;
+    let shown = &command.shown;
     if let Some(why) = ended.said.lines().last().and_then(|line| line.strip_prefix(CANNOT)) {
         return format!(
-            "launch: the service `{shown}` could not be started: {CANNOT}{why}\nhint: a list is a program and its \
+            "{key}: the service `{shown}` could not be started: {CANNOT}{why}\nhint: a list is a program and its \
              arguments, a text is what `sh -c` runs; relative names begin in `folder`"
         );
     }
     format!(
-        "launch: the service `{shown}` ended before it was ready, with {}{}\nhint: start it by hand, with the same \
-         command and folder",
+        "{key}: the service `{shown}` ended before it was ready, with {}{}\nhint: {BY_HAND}",
         ended.words(),
-        quoted(&ended.said)
+        last_words(&ended.said)
     )
 }
 
+/// What a service printed last: a single line is part of the sentence, which may be all that a table has room for.
+fn last_words(said: &str) -> String {
+    let mut lines = said.lines();
+    match (lines.next(), lines.next()) {
+        (Some(line), None) => format!(": {}", line.trim().trim_start_matches("error: ")),
+        _ => quoted(said),
+    }
+}
+
 fn not_started(launch: &Launch, NotStarted { why, hint, said, is_refused }: &NotStarted) -> String {
-    let shown = &launch.command.shown;
+    let Launch { key, command, .. } = launch;
+    let shown = &command.shown;
     let hint = hint.as_ref().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
     if *is_refused {
-        return format!("launch: {why}{hint}");
+        return format!("{key}: {why}{hint}");
     }
     let what = match launch.restart {
         None => format!("`{shown}` was not started"),
         Some(_) => "the running service is not as the run wants it".to_owned(),
     };
-    format!("launch: {what}: {why}{}{hint}", quoted(said))
+    format!("{key}: {what}: {why}{}{hint}", quoted(said))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_single_last_line_is_part_of_the_sentence_and_several_are_quoted() {
+        assert_eq!(last_words("error: no such store"), ": no such store");
+        assert_eq!(last_words("one\ntwo"), "\n  | one\n  | two");
+        assert_eq!(last_words(""), "");
+    }
 }

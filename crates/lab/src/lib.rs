@@ -10,6 +10,7 @@
 //! JSON ([`read`]) and starts itself as the keeper ([`keep`]) and as what the service is started by ([`start`]).
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod affinity;
 mod cgroup;
 mod credits;
 mod host;
@@ -28,12 +29,13 @@ mod starter;
 mod tree;
 mod units;
 
-pub use job::{Ended, Job, KEEPER, RestartJob, STARTER, StopBy, Stream};
+pub use job::{Ended, Job, KEEPER, RestartJob, STARTER};
 pub use keeper::keep;
 pub use kept::{Kept, Remark};
 pub use launched::{LaunchError, Launched};
+pub use log::Stream;
 pub use proxy::{Lateness, Proxy};
 pub use read::{KEYS, Mistake, read};
-pub use settings::{Command, Credits, Launch, Limits, Network, ReadBack, Ready, Restart, Stop};
+pub use settings::{Command, Credits, Launch, Limits, Network, ReadBack, Ready, Restart, Stop, StopBy};
 pub use starter::start;
 pub use tree::Used;

@@ -3,6 +3,7 @@
 //! The beginning is written as it comes, so that it is there whatever happens; the end is kept in memory until the
 //! service is over.
 
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Write};
@@ -13,6 +14,15 @@ const MOST: usize = 1 << 20;
 /// Lines that an error quotes, and their bytes.
 const QUOTED_LINES: usize = 12;
 const QUOTED_BYTES: usize = 2048;
+
+/// Where a line was printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Stream {
+    /// Standard output.
+    Out,
+    /// Standard error.
+    Err,
+}
 
 /// A bounded log.
 pub(crate) struct Log {

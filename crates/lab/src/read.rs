@@ -6,7 +6,7 @@
 mod restart;
 
 use crate::host;
-use crate::settings::{Command, Credits, Launch, Limits, Network, Ready, Stop};
+use crate::settings::{Command, Credits, Launch, Limits, Network, Ready, Stop, StopBy};
 use crate::units;
 use rustix::process::Signal;
 use serde_json::{Map, Value};
@@ -178,7 +178,20 @@ impl Reading {
             None => (None, command),
         };
         let command = command?;
-        Some(Launch { command, restart, folder, env, ready, patience, stop, limits, network, before, after })
+        Some(Launch {
+            key: "launch",
+            command,
+            restart,
+            folder,
+            env,
+            ready,
+            patience,
+            stop,
+            limits,
+            network,
+            before,
+            after,
+        })
     }
 
     fn command(&mut self, map: &Map<String, Value>, key: &str) -> Option<Command> {
@@ -238,7 +251,7 @@ impl Reading {
     }
 
     fn stop(&mut self, map: &Map<String, Value>) -> Stop {
-        let usual = Stop { signal: Signal::TERM.as_raw(), grace: GRACE };
+        let usual = Stop { by: StopBy::Signal(Signal::TERM.as_raw()), grace: GRACE };
         let Some(value) = given(map, "stop") else { return usual };
         let Some(map) = self.mapping("stop", "/stop", value) else { return usual };
         let wants = format!("one of {}", units::signals());
@@ -248,12 +261,14 @@ impl Reading {
         let grace = self.value((map, "/stop", "grace"), "a time of at most 10 minutes", |value| {
             time(value).filter(|grace| *grace <= LONGEST_GRACE)
         });
-        Stop { signal: signal.unwrap_or(usual.signal), grace: grace.unwrap_or(usual.grace) }
+        Stop { by: signal.map_or(usual.by, StopBy::Signal), grace: grace.unwrap_or(usual.grace) }
     }
 
-    /// The limits, those of `host` under those of `limits`.
+    /// The limits, those of `host` under those of `limits`. With `host: none` there are none, whatever `limits` says: a
+    /// matrix of hosts has one `limits` for all of them.
     fn limits(&mut self, map: &Map<String, Value>) -> (Limits, Option<Network>) {
         let named = given(map, "host");
+        let is_none = named.and_then(Value::as_str).is_some_and(|name| name.trim() == host::NONE);
         let mut limits = named.and_then(host_of).unwrap_or_default();
         if let Some(value) = named.filter(|value| host_of(value).is_none()) {
             let names: Vec<&str> = host::names().collect();
@@ -296,16 +311,16 @@ impl Reading {
                 self.wrong("/limits/credits", what, Some(hint));
             }
             (Some(at_start), Some(credits)) => credits.at_start = at_start,
-            (Some(_), None) => {
+            (Some(_), None) if !is_none => {
                 let what = "credits are those of a `host` that has some, and of its processor".to_owned();
                 let hint = "e.g. `host: t2.micro`, without `limits.cpu`".to_owned();
                 self.wrong("/limits/credits", what, Some(hint));
             }
-            (None, _) => {}
+            (Some(_), None) | (None, _) => {}
         }
         let network = given(map, "network");
         let network = network.and_then(|value| self.network(value));
-        (limits, network)
+        if is_none { (Limits::default(), None) } else { (limits, network) }
     }
 
     fn network(&mut self, value: &Value) -> Option<Network> {

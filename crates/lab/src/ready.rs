@@ -1,9 +1,13 @@
-//! Whether a service is ready: asked of its port or its address.
+//! Whether a service is ready: asked of its port or its address, or heard from what it prints.
 
+use crate::log::Stream;
+use crate::settings::Ready;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// The time limit for a connection, and for an answer.
@@ -35,6 +39,12 @@ impl Address {
     /// The address that accepts.
     pub(crate) fn accepting(&self) -> io::Result<SocketAddr> {
         self.connect()?.peer_addr()
+    }
+}
+
+impl From<SocketAddr> for Address {
+    fn from(address: SocketAddr) -> Address {
+        Address { host: address.ip().to_string(), port: address.port() }
     }
 }
 
@@ -96,10 +106,74 @@ fn answer(address: &Address, path: &str) -> io::Result<Vec<u8>> {
     Ok(answered)
 }
 
+/// What a service that is starting has printed of itself.
+#[derive(Default)]
+pub(crate) struct Heard {
+    is_ready: AtomicBool,
+    address: OnceLock<SocketAddr>,
+}
+
+impl Heard {
+    /// Takes in a line of a service that is ready when `ready` says so.
+    pub(crate) fn line(&self, ready: Option<&Ready>, stream: Stream, text: &str) {
+        match ready {
+            Some(Ready::Line(line)) if text.contains(line.as_str()) => {
+                self.is_ready.store(true, Ordering::Release);
+            }
+            Some(Ready::Listening { before, .. }) if stream == Stream::Out => {
+                let address =
+                    text.strip_prefix(before.as_str()).and_then(|rest| rest.trim_end().parse().ok());
+                if let Some(address) = address {
+                    // The first one counts.
+                    let _ = self.address.set(address);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether the line that it is ready by was among it.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.is_ready.load(Ordering::Acquire)
+    }
+
+    /// Where it listens.
+    pub(crate) fn address(&self) -> Option<SocketAddr> {
+        self.address.get().copied()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::net::TcpListener;
+
+    #[test]
+    fn a_service_says_where_it_listens_in_a_line_of_its_output() {
+        let ready = Ready::Listening { before: "listening on http://".to_owned(), path: "/".to_owned() };
+        let heard = Heard::default();
+        for (stream, text) in [
+            (Stream::Err, "listening on http://127.0.0.1:1"),
+            (Stream::Out, "now listening on http://127.0.0.1:2"),
+            (Stream::Out, "listening on http://somewhere"),
+        ] {
+            heard.line(Some(&ready), stream, text);
+            assert_eq!(heard.address(), None, "{text}");
+        }
+        heard.line(Some(&ready), Stream::Out, "listening on http://127.0.0.1:3\r");
+        heard.line(Some(&ready), Stream::Out, "listening on http://127.0.0.1:4");
+        assert_eq!(heard.address(), Some("127.0.0.1:3".parse().unwrap()));
+        assert!(!heard.is_ready());
+    }
+
+    #[test]
+    fn a_line_that_a_service_is_ready_by_may_be_printed_anywhere() {
+        let (ready, heard) = (Ready::Line("ready".to_owned()), Heard::default());
+        heard.line(Some(&ready), Stream::Out, "not yet");
+        assert!(!heard.is_ready());
+        heard.line(Some(&ready), Stream::Err, "it is ready now");
+        assert!(heard.is_ready());
+    }
 
     #[test]
     fn a_short_answer_on_a_connection_that_stays_open_is_read() {

@@ -7,6 +7,8 @@ use std::time::Duration;
 /// A service that is started or restarted for every run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Launch {
+    /// The key of the script that says all this: messages about the service begin with it.
+    pub key: &'static str,
     /// What starts it; what restarts it, where it runs already.
     pub command: Command,
     /// What else is done around the restart of a service that runs already; None: it is started for the run.
@@ -76,14 +78,30 @@ pub enum Ready {
     },
     /// It prints a line that contains this.
     Line(String),
+    /// It says where it listens, and answers there: for a service on a port that nobody knows before it has it.
+    Listening {
+        /// What the line on its standard output begins with; an address and a port follow.
+        before: String,
+        /// Path and query of the page that answers with a status below 400.
+        path: String,
+    },
+}
+
+/// How a service is asked to end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StopBy {
+    /// Its standard input is closed.
+    Eof,
+    /// This signal is sent to all of its processes.
+    Signal(i32),
 }
 
 /// How a service is ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stop {
-    /// The signal's number.
-    pub signal: i32,
-    /// The time from the signal until what is left is killed.
+    /// What it is asked by.
+    pub by: StopBy,
+    /// The time from then until what is left is killed.
     pub grace: Duration,
 }
 
@@ -101,8 +119,8 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Whether any of them is the kernel's to hold for all processes of the service together.
-    pub fn needs_group(&self) -> bool {
+    /// Whether CPU or memory is limited, which is for all processes of the service together.
+    pub fn has_cpu_or_memory(&self) -> bool {
         self.cpu.is_some() || self.memory.is_some()
     }
 }

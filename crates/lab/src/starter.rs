@@ -3,6 +3,7 @@
 //! What a process inherits can only be set in that process. It is done in a program of ours, because between fork and
 //! exec next to nothing may be done without unsafe code.
 
+use crate::affinity;
 use rustix::process::{
     Resource, Rlimit, Signal, getppid, getrlimit, set_parent_process_death_signal, setrlimit,
 };
@@ -26,6 +27,8 @@ pub(crate) struct Start {
     pub(crate) nofile: Option<u64>,
     /// Open files that a process may have by itself; Sonagi may have raised its own limit, which is inherited.
     pub(crate) usual_nofile: Option<u64>,
+    /// The cores that it is kept to; empty: it may run on all.
+    pub(crate) cores: Vec<usize>,
 }
 
 /// Becomes the command that these arguments hold: what to do first, as JSON, then program and arguments. Returns only
@@ -71,6 +74,9 @@ fn prepare(start: &Start) -> Result<(), String> {
         }
         let limit = Rlimit { current: Some(files), maximum: Some(files) };
         setrlimit(Resource::Nofile, limit).map_err(|error| format!("limits.nofile: {error}"))?;
+    }
+    if !start.cores.is_empty() {
+        affinity::keep_to(&start.cores).map_err(|error| format!("limits.cpu: {error}"))?;
     }
     Ok(())
 }

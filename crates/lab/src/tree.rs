@@ -117,9 +117,29 @@ pub(crate) fn used(root: i32) -> Option<Used> {
     Some(Used { cpu, resident: pages * rustix::param::page_size() as u64 })
 }
 
+/// The most memory that a process has had resident at a time, in bytes, by the kernel's own account.
+pub(crate) fn resident_peak(id: i32) -> Option<u64> {
+    peak(&std::fs::read_to_string(format!("/proc/{id}/status")).ok()?)
+}
+
+/// Reads `/proc/PID/status`.
+fn peak(status: &str) -> Option<u64> {
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kib: u64 = peak.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib * 1024)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_peak_of_a_processs_memory_is_the_kernels() {
+        let status = "Name:\ta\nVmPeak:\t   99 kB\nVmHWM:\t    2048 kB\nVmRSS:\t    1024 kB\n";
+        assert_eq!((peak(status), peak("Name:\ta\n")), (Some(2 << 20), None));
+        let own = std::process::id() as i32;
+        assert!(resident_peak(own).unwrap() > 1 << 20, "{:?}", resident_peak(own));
+    }
 
     #[test]
     fn a_process_is_read_whatever_its_name() {

@@ -1,15 +1,33 @@
 //! The service that a script launches: what it says of it judged and started, and the two processes of this binary that
 //! stand between us and a service.
+//!
+//! The reference service (`serve`) is launched as any other: this same binary, on a port that it finds itself and
+//! tells, for one that was looked for beforehand may be somebody else's by then. It is a process of its own, as a
+//! service that shared its generator's threads would be measured by its own load.
 
 use crate::error::Error;
 use crate::terminal::Terminal;
+use crate::values;
 use serde_json::Value;
-use sonagi_artillery::RefusedLaunch;
-use sonagi_lab::{KEEPER, Launch, LaunchError, Launched, Mistake, Remark, STARTER};
+use sonagi_artillery::{RefusedLaunch, Serve};
+use sonagi_lab::{KEEPER, Launch, LaunchError, Launched, Mistake, Ready, Remark, STARTER, Stop, StopBy};
 use std::ffi::OsString;
 use std::io::{self, Write};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
+
+/// The text before the address in the first line of `sonagi serve`.
+pub(crate) const LISTENING: &str = "listening on http://";
+/// What messages call the reference service's command.
+const SERVE: &str = "sonagi serve";
+/// The command on a free port, to be ended by the end of its standard input, upon which it drains.
+const SERVE_ARGUMENTS: [&str; 4] = ["serve", "--listen", "127.0.0.1:0", "--stop-on-eof"];
+/// The time limit for it to be ready: creating a million users takes a few seconds.
+const START_PATIENCE: Duration = Duration::from_secs(60);
+/// The time limit for its end after its grace period; then it is killed.
+const END_PATIENCE: Duration = Duration::from_secs(30);
 
 /// Does what this process is for when it is the keeper or the starter of a service; None: it is neither.
 pub(crate) fn in_its_service(arguments: &[OsString]) -> Option<ExitCode> {
@@ -39,6 +57,8 @@ pub(crate) fn refused(value: &Value) -> Vec<RefusedLaunch> {
 pub(crate) struct Wish {
     /// What the script says of it, read once.
     launch: Launch,
+    /// The options of the reference service; None: it is one of the script's own.
+    options: Option<Vec<String>>,
     /// Where the load goes.
     target: Option<String>,
     /// The script's folder.
@@ -51,8 +71,43 @@ impl Wish {
     /// # Errors
     /// The mistakes in what is said.
     pub(crate) fn of(said: &Value, target: Option<&str>, script: &Path) -> Result<Wish, Vec<Mistake>> {
-        let folder = script.parent().map(Path::to_owned).unwrap_or_default();
-        Ok(Wish { launch: sonagi_lab::read(said)?, target: target.map(str::to_owned), folder })
+        let (launch, target) = (sonagi_lab::read(said)?, target.map(str::to_owned));
+        Ok(Wish { launch, options: None, target, folder: folder_of(script) })
+    }
+
+    /// The wish of a script in this file for the reference service, which is the target.
+    ///
+    /// # Errors
+    /// The mistakes in what is said of it beside its options.
+    pub(crate) fn served(serve: &Serve, script: &Path) -> Result<Wish, Vec<Mistake>> {
+        let mut said = serve.launch.as_object().cloned().unwrap_or_default();
+        said.insert("command".to_owned(), Value::from(command_of(&serve.arguments)));
+        let ready = Ready::Listening { before: LISTENING.to_owned(), path: "/healthz".to_owned() };
+        let mut launch = Launch {
+            key: "serve",
+            ready: Some(ready),
+            patience: START_PATIENCE,
+            stop: Stop { by: StopBy::Eof, grace: END_PATIENCE + grace(&serve.arguments) },
+            ..sonagi_lab::read(&Value::Object(said))?
+        };
+        // Its options may hold a password.
+        launch.command.shown = SERVE.to_owned();
+        Ok(Wish { launch, options: Some(serve.arguments.clone()), target: None, folder: folder_of(script) })
+    }
+
+    /// The same wish, once it is known that the service listens there.
+    pub(crate) fn at(self, address: SocketAddr) -> Wish {
+        Wish { target: Some(format!("http://{address}")), ..self }
+    }
+
+    /// The options of the reference service; None: it is one of the script's own.
+    pub(crate) fn options(&self) -> Option<&[String]> {
+        self.options.as_deref()
+    }
+
+    /// Whether there is to be a network before the service.
+    pub(crate) fn has_network(&self) -> bool {
+        self.launch.network.is_some()
     }
 
     /// The command, as the script has it.
@@ -71,7 +126,7 @@ impl Wish {
     }
 
     /// The target with this address in place of its own.
-    pub(crate) fn target_at(&self, address: std::net::SocketAddr) -> Option<String> {
+    pub(crate) fn target_at(&self, address: SocketAddr) -> Option<String> {
         let mut url = url::Url::parse(self.target.as_deref()?).ok()?;
         url.set_ip_host(address.ip()).ok()?;
         url.set_port(Some(address.port())).ok()?;
@@ -91,10 +146,33 @@ impl Wish {
     }
 }
 
+fn folder_of(script: &Path) -> PathBuf {
+    script.parent().map(Path::to_owned).unwrap_or_default()
+}
+
+/// This same binary as the reference service with these options, which drains for no time if they do not say for how
+/// long.
+fn command_of(options: &[String]) -> Vec<String> {
+    let own = std::env::current_exe().map(|path| path.display().to_string());
+    let mut words = vec![own.unwrap_or_else(|_| "/proc/self/exe".to_owned())];
+    words.extend(SERVE_ARGUMENTS.map(str::to_owned));
+    if !options.iter().any(|option| option.starts_with("--grace")) {
+        words.push("--grace=0s".to_owned());
+    }
+    words.extend(options.iter().cloned());
+    words
+}
+
+/// The value of `--grace=TIME`.
+fn grace(options: &[String]) -> Duration {
+    let given = options.iter().find_map(|option| option.strip_prefix("--grace="));
+    given.and_then(|time| values::duration(time).ok()).unwrap_or_default()
+}
+
 /// Says on stderr, quiet or not, why a start takes longer, and what nobody asked for who left by another error.
 fn say(remark: Remark) {
     let text = match remark {
-        Remark::Waiting(why) => format!("notice: {why}"),
+        Remark::Notice(why) => format!("notice: {why}"),
         Remark::Trouble(trouble) => Error::could_not(trouble).to_string(),
     };
     Terminal::from_environment().say(&text);
@@ -143,6 +221,7 @@ mod tests {
             let wish = Wish::of(&said, Some(target), Path::new("a/b.yml")).unwrap();
             assert_eq!(wish.target_at(at).as_deref(), Some(expected));
             assert_eq!((wish.command(), wish.cores()), ("node main.js", Some(0.5)));
+            assert_eq!((wish.options(), wish.has_network()), (None, false));
         }
         assert_eq!(host_and_port("wss://[::1]/x"), Some(("::1".to_owned(), 443)));
     }
@@ -151,5 +230,25 @@ mod tests {
     fn a_wish_with_mistakes_is_none() {
         let mistakes = Wish::of(&json!({ "command": 7 }), None, Path::new("a/b.yml")).unwrap_err();
         assert!(told(&mistakes).starts_with("launch: "), "{mistakes:?}");
+    }
+
+    #[test]
+    fn the_reference_service_is_this_binary_on_a_port_that_it_tells() {
+        let of = |arguments: &[&str], launch: Value| {
+            let arguments = arguments.iter().map(|text| (*text).to_owned()).collect();
+            Wish::served(&Serve { arguments, launch }, Path::new("a/b.yml"))
+        };
+        let said = json!({ "limits": { "cpu": 0.5, "network": { "latency": "20ms" } }, "before": "./a.sh" });
+        let wish = of(&["--workers=1", "--grace=500ms"], said).unwrap();
+        let words = wish.launch.command.words[1..].join(" ");
+        assert_eq!(words, "serve --listen 127.0.0.1:0 --stop-on-eof --workers=1 --grace=500ms");
+        assert_eq!(wish.launch.stop, Stop { by: StopBy::Eof, grace: Duration::from_millis(30_500) });
+        assert_eq!((wish.command(), wish.cores(), wish.has_network()), ("sonagi serve", Some(0.5), true));
+        assert_eq!((wish.launch.before.as_ref().unwrap().shown.as_str(), wish.target()), ("./a.sh", None));
+        assert_eq!(wish.at("127.0.0.1:4000".parse().unwrap()).target(), Some("http://127.0.0.1:4000"));
+        let plain = of(&[], Value::Null).unwrap();
+        assert_eq!(plain.launch.command.words.last().map(String::as_str), Some("--grace=0s"));
+        let mistakes = of(&[], json!({ "limits": { "cpu": "much" } })).unwrap_err();
+        assert_eq!((mistakes.len(), mistakes[0].pointer.as_str()), (1, "/limits/cpu"));
     }
 }

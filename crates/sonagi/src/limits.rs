@@ -30,7 +30,8 @@ pub(crate) fn files_of_connection(has_network: bool) -> u64 {
 
 /// Whether a script that says this of its service (`launch`) puts a network before it.
 pub(crate) fn has_network(launch: Option<&Value>) -> bool {
-    launch.is_some_and(|said| !said["limits"]["network"].is_null())
+    let launch = launch.and_then(|said| sonagi_lab::read(said).ok());
+    launch.is_some_and(|launch| launch.network.is_some())
 }
 
 /// A warning before a run that needs more files at a time than this process may open: the run would be INVALID.
@@ -46,4 +47,19 @@ pub(crate) fn shortage(plan: &Plan, has_network: bool) -> Option<String> {
              hint: {RAISE_OPEN_FILES}, or plan fewer users"
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_network_is_before_a_service_unless_its_host_is_none() {
+        let network = json!({ "latency": "20ms" });
+        let launch = |host: &str| json!({ "command": "x", "host": host, "limits": { "network": network } });
+        assert!(has_network(Some(&launch("t2.micro"))));
+        assert!(!has_network(Some(&launch("none"))));
+        assert!(!has_network(None));
+    }
 }

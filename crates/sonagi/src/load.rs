@@ -11,7 +11,7 @@ use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use serde_json::{Map, Value};
 use sonagi_artillery::plan::Plan;
 use sonagi_artillery::{
-    Combination, Experiment, Loaded, LoadedProcessor, Notice, Overrides, Problem, Problems, Serve, Unloaded,
+    Combination, Experiment, Loaded, LoadedProcessor, Notice, Overrides, Problem, Problems, Unloaded,
 };
 use sonagi_engine::Speaker;
 use sonagi_lab::Mistake;
@@ -202,12 +202,10 @@ pub(crate) struct ScriptRun {
     pub(crate) combination: Combination,
     /// The run's name: the script's name and the combination's values.
     pub(crate) name: String,
-    /// The service to start as its target.
-    pub(crate) serve: Option<Serve>,
+    /// The service to start for it.
+    pub(crate) service: Option<launch::Wish>,
     /// Its place in the rounds, where runs are repeated.
     pub(crate) turn: Option<Turn>,
-    /// The service of the script's own to start.
-    pub(crate) launch: Option<launch::Wish>,
     /// The plan of a script with a single run against a target of its own. Other runs are read again when their turn
     /// comes: a service has no address before it listens, and payloads need not stay in memory once per combination.
     plan: Option<Plan>,
@@ -219,8 +217,7 @@ impl ScriptRun {
         ScriptRun {
             combination: self.combination.clone(),
             name: self.name.clone(),
-            serve: self.serve.clone(),
-            launch: self.launch.clone(),
+            service: self.service.clone(),
             turn: Some(turn),
             plan: None,
         }
@@ -264,10 +261,15 @@ impl Script {
         for Loaded { plan, notices: of_run, combination, serve, launch, .. } in loaded {
             notices.extend(of_run);
             let name = plan.name.clone();
-            let launch = launch.map(|said| launch::Wish::of(&said, Some(&plan.target), path)).transpose();
-            let launch = launch.map_err(|mistakes| of_launch(path, mistakes))?;
-            let plan = (is_alone && serve.is_none() && launch.is_none()).then_some(plan);
-            runs.push(ScriptRun { combination, name, serve, launch, turn: None, plan });
+            let service = match (serve, launch) {
+                (Some(serve), _) => Some((launch::Wish::served(&serve, path), "serve")),
+                (None, Some(said)) => Some((launch::Wish::of(&said, Some(&plan.target), path), "launch")),
+                (None, None) => None,
+            };
+            let service = service.map(|(wish, key)| wish.map_err(|mistakes| of_service(path, key, mistakes)));
+            let service = service.transpose()?;
+            let plan = (is_alone && service.is_none()).then_some(plan);
+            runs.push(ScriptRun { combination, name, service, turn: None, plan });
         }
         let (path, overrides) = (path.to_owned(), overrides.clone());
         Ok(Script { path, text, overrides, notices, unloaded, processor, experiment, repeat: 1, runs })
@@ -337,9 +339,9 @@ impl Script {
     }
 }
 
-/// Mistakes in what a script says of its service, of which reading it has found most, with their places.
-fn of_launch(path: &Path, mistakes: Vec<Mistake>) -> Problems {
-    let problem = |Mistake { what, hint, .. }| Problem::of_file(path, format!("launch: {what}"), hint);
+/// Mistakes in what a script says of its service under this key, of which reading it has found most, with their places.
+fn of_service(path: &Path, key: &str, mistakes: Vec<Mistake>) -> Problems {
+    let problem = |Mistake { what, hint, .. }| Problem::of_file(path, format!("{key}: {what}"), hint);
     Problems(mistakes.into_iter().map(problem).collect())
 }
 

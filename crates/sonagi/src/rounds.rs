@@ -47,26 +47,32 @@ fn turns(combinations: usize, repeat: usize, seed: u64) -> Vec<Turn> {
     turns
 }
 
+/// The turns of so many combinations, in their order; None where each is run once.
+///
+/// # Errors
+/// These are more runs than anybody waits for.
+pub(crate) fn drawn(combinations: usize, repeat: usize, seed: u64) -> Result<Option<Vec<Turn>>, String> {
+    if combinations.checked_mul(repeat).is_none_or(|runs| runs > RUNS_MAX) {
+        return Err(format!(
+            "a script is run at most {RUNS_MAX} times; {combinations} combinations {repeat} times each are more\nhint: \
+             narrow the matrix (--matrix name=value,value), or repeat less often (--repeat N)"
+        ));
+    }
+    Ok((repeat > 1).then(|| turns(combinations, repeat, seed)))
+}
+
 /// Repeats the runs of a script: as often as `repeat` says, or else the script.
 ///
 /// # Errors
 /// These are more runs than anybody waits for.
 pub(crate) fn schedule(script: &mut Script, repeat: Option<usize>, seed: u64) -> Result<(), Error> {
     let repeat = repeat.or(script.experiment.repeat).unwrap_or(1);
-    let combinations = script.runs.len();
-    if repeat < 2 {
-        return Ok(());
-    }
-    if combinations.checked_mul(repeat).is_none_or(|runs| runs > RUNS_MAX) {
-        let what = format!(
-            "a script is run at most {RUNS_MAX} times; {combinations} combinations {repeat} times each are more"
-        );
-        let hint = "hint: narrow the matrix (--matrix name=value,value), or repeat less often (--repeat N)";
-        return Err(Error::Problems(format!("error: {}: {what}\n{hint}", script.path.display())));
-    }
+    let drawn = drawn(script.runs.len(), repeat, seed);
+    let drawn = drawn.map_err(|what| Error::Problems(format!("error: {}: {what}", script.path.display())));
+    let Some(turns) = drawn? else { return Ok(()) };
     let once = std::mem::take(&mut script.runs);
     let run = |turn: Turn| once[turn.combination].repeated(turn);
-    script.runs = turns(combinations, repeat, seed).into_iter().map(run).collect();
+    script.runs = turns.into_iter().map(run).collect();
     script.repeat = repeat;
     Ok(())
 }

@@ -7,8 +7,6 @@
 use crate::error::Error;
 use crate::launch::Wish;
 use crate::load::ScriptRun;
-use crate::service::{Service, Used};
-use sonagi_artillery::Serve;
 use sonagi_lab::{Lateness, Launched};
 use sonagi_measure::summary::{self, Summary};
 use sonagi_measure::totals::Snapshot;
@@ -28,7 +26,8 @@ pub(crate) const SERVICE_LOG: &str = "service.log";
 
 /// A running service and its usage since its run began.
 pub(crate) struct WatchedService {
-    service: Kind,
+    launched: Launched,
+    wish: Wish,
     seen: summary::Service,
     /// The cores from which on it is full.
     cores: f64,
@@ -44,59 +43,41 @@ pub(crate) struct WatchedService {
     is_logged: bool,
 }
 
-enum Kind {
-    /// The reference service.
-    Served(Service),
-    /// One of the script's own.
-    Launched(Launched, Box<Wish>),
-}
-
 impl WatchedService {
-    /// Starts the service that a run wants, and waits until it answers or somebody asks to stop. None: it wants none.
+    /// Starts the service that a run wants, and waits until it is ready or somebody asks to stop. None: it wants none.
     pub(crate) fn of(
         job: &ScriptRun,
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<Option<WatchedService>, Error> {
-        match (&job.serve, &job.launch) {
-            (Some(serve), _) => WatchedService::serve(serve).map(Some),
-            (None, Some(wish)) => WatchedService::launch(wish, is_stopped).map(Some),
-            (None, None) => Ok(None),
-        }
+        job.service.as_ref().map(|wish| WatchedService::launch(wish, is_stopped)).transpose()
     }
 
-    /// Starts the reference service and waits until it answers.
-    fn serve(serve: &Serve) -> Result<WatchedService, Error> {
-        let mut arguments = ["serve", "--listen", "127.0.0.1:0", "--stop-on-eof"].map(String::from).to_vec();
-        if !serve.arguments.iter().any(|argument| argument.starts_with("--grace")) {
-            arguments.push("--grace=0s".to_owned());
-        }
-        arguments.extend(serve.arguments.iter().cloned());
-        let service = Service::start(&arguments)?;
-        let workers = workers(&serve.arguments).unwrap_or(machine_cores());
-        Ok(WatchedService::new(Kind::Served(service), serve.arguments.clone(), workers as f64))
-    }
-
-    /// Starts the script's own service and waits until it is ready.
+    /// Starts the service of this wish and waits until it is ready.
     pub(crate) fn launch(wish: &Wish, is_stopped: &dyn Fn() -> bool) -> Result<WatchedService, Error> {
         let launched = wish.start(is_stopped)?;
-        let cores = wish.cores().unwrap_or(machine_cores() as f64).min(machine_cores() as f64);
-        Ok(WatchedService::new(
-            Kind::Launched(launched, Box::new(wish.clone())),
-            vec![wish.command().to_owned()],
-            cores,
-        ))
-    }
-
-    fn new(service: Kind, arguments: Vec<String>, cores: f64) -> WatchedService {
+        let wish = match launched.told_address() {
+            Some(address) => wish.clone().at(address),
+            None => wish.clone(),
+        };
+        // Threads that the reference service was told to serve with.
+        let told = wish.options().and_then(workers);
+        let cores = told.unwrap_or(machine_cores()) as f64;
+        let cores = wish.cores().map_or(cores, |limit| limit.min(cores));
+        let own = || vec![wish.command().to_owned()];
         let seen = summary::Service {
-            arguments,
-            workers: cores.ceil() as u64,
+            arguments: wish.options().map_or_else(own, <[String]>::to_vec),
+            workers: told.unwrap_or(cores.ceil() as u64),
             machine_cores: machine_cores(),
             ..summary::Service::default()
         };
+        Ok(WatchedService::new(launched, wish, seen, cores))
+    }
+
+    fn new(launched: Launched, wish: Wish, seen: summary::Service, cores: f64) -> WatchedService {
         let (first, last) = (Duration::ZERO, (Instant::now(), Duration::ZERO));
         let mut watched = WatchedService {
-            service,
+            launched,
+            wish,
             seen,
             cores,
             first,
@@ -106,68 +87,49 @@ impl WatchedService {
             exhausted_before: 0,
             is_logged: false,
         };
-        let cpu = watched.used().map_or(Duration::ZERO, |used| used.cpu);
+        let cpu = watched.cpu().unwrap_or_default();
         (watched.first, watched.last.1) = (cpu, cpu);
         watched
     }
 
-    /// The target that the load goes to, if it is not the script's own.
+    /// The target that the load goes to, if it is not the script's own: where the service said that it listens, or what
+    /// is in front of it.
     pub(crate) fn url(&self) -> Option<String> {
-        match &self.service {
-            Kind::Served(service) => Some(service.url()),
-            Kind::Launched(launched, wish) => wish.target_at(launched.address()?),
+        match self.launched.address() {
+            Some(front) => self.wish.target_at(front),
+            None => self.launched.told_address().and(self.wish.target()).map(str::to_owned),
         }
     }
 
     /// The target that the load goes to, also where that is the script's own.
     pub(crate) fn target(&self) -> Option<String> {
-        self.url().or_else(|| match &self.service {
-            Kind::Launched(_, wish) => wish.target().map(str::to_owned),
-            Kind::Served(_) => None,
-        })
+        self.url().or_else(|| self.wish.target().map(str::to_owned))
     }
 
     /// The service's own address, where the load goes to something in front of it.
     pub(crate) fn own_target(&self) -> Option<String> {
-        match &self.service {
-            Kind::Launched(launched, wish) if launched.address().is_some() => {
-                wish.target().map(str::to_owned)
-            }
-            _ => None,
-        }
+        self.launched.address().and(self.wish.target()).map(str::to_owned)
     }
 
-    /// The first process of a service that the script has launched: what listens may be only the last of many.
+    /// The service's first process, if it is ours: what listens may be only the last of many.
     pub(crate) fn first_process(&self) -> Option<i32> {
-        match &self.service {
-            Kind::Launched(launched, _) => launched.process(),
-            Kind::Served(_) => None,
-        }
+        self.launched.process()
     }
 
     /// The service's port and the address in front of it, if there is one.
     pub(crate) fn proxy(&self) -> Option<(u16, SocketAddr)> {
-        match &self.service {
-            Kind::Launched(launched, _) => launched.port().zip(launched.address()),
-            Kind::Served(_) => None,
-        }
+        self.launched.port().zip(self.launched.address())
     }
 
     /// How late the network before the service is itself, if there is one.
     pub(crate) fn network_lateness(&self) -> Option<Lateness> {
-        match &self.service {
-            Kind::Launched(launched, _) => launched.network_lateness(),
-            Kind::Served(_) => None,
-        }
+        self.launched.network_lateness()
     }
 
-    /// Writes what the service prints into this folder, unless it is written into one already; the reference service's
-    /// is on our standard error.
+    /// Writes what the service prints into this folder, unless it is written into one already.
     pub(crate) fn log_in(&mut self, folder: &Path) {
-        if let Kind::Launched(launched, _) = &mut self.service
-            && !std::mem::replace(&mut self.is_logged, true)
-        {
-            launched.log_to(&folder.join(SERVICE_LOG));
+        if !std::mem::replace(&mut self.is_logged, true) {
+            self.launched.log_to(&folder.join(SERVICE_LOG));
         }
     }
 
@@ -175,12 +137,13 @@ impl WatchedService {
     /// service's memory is the kernel's, and that of its whole life.
     pub(crate) fn begin_run(&mut self) {
         self.resident_peak = 0;
-        (self.killed_before, self.exhausted_before) = (self.memory_kills(), self.exhausted());
+        (self.killed_before, self.exhausted_before) =
+            (self.launched.memory_kills(), self.launched.exhausted());
         let summary::Service { arguments, workers, machine_cores, ended, .. } =
             std::mem::take(&mut self.seen);
         self.seen =
             summary::Service { arguments, workers, machine_cores, ended, ..summary::Service::default() };
-        let cpu = self.used().map_or(self.last.1, |used| used.cpu);
+        let cpu = self.cpu().unwrap_or(self.last.1);
         (self.first, self.last) = (cpu, (Instant::now(), cpu));
     }
 
@@ -192,9 +155,9 @@ impl WatchedService {
         let until = Instant::now() + END_IS_TOLD;
         while has_failed && self.seen.ended.is_none() && Instant::now() < until {
             std::thread::sleep(LOOK);
-            self.seen.ended = self.has_ended();
+            self.seen.ended = self.launched.has_ended();
         }
-        self.is_ours().then(|| self.seen.clone())
+        self.launched.is_ours().then(|| self.seen.clone())
     }
 
     /// Reads the usage at the end of a second of the run.
@@ -207,81 +170,45 @@ impl WatchedService {
     /// any more for its grace, or for one that runs already to be ready again.
     #[must_use = "what went wrong is to be told"]
     pub(crate) fn end(mut self, is_hurried: &dyn Fn() -> bool) -> (Option<summary::Service>, Vec<Error>) {
-        let is_ours = self.is_ours();
+        // Another one's processes are the target's to watch.
+        let is_ours = self.launched.is_ours();
         self.look(0, 0);
-        if let Some(how) = self.has_ended() {
+        if let Some(how) = self.launched.has_ended() {
             self.seen.ended = Some(how);
         }
-        let troubles = match self.service {
-            Kind::Served(mut service) => {
-                service.end();
-                Vec::new()
-            }
-            Kind::Launched(launched, _) => launched.end(is_hurried),
-        };
+        let troubles = self.launched.end(is_hurried);
         (is_ours.then_some(self.seen), troubles.into_iter().map(Error::could_not).collect())
     }
 
-    /// Whether it was started by us, so that its usage is known: another one's processes are the target's to watch.
-    fn is_ours(&self) -> bool {
-        match &self.service {
-            Kind::Served(_) => true,
-            Kind::Launched(launched, _) => launched.is_ours(),
-        }
-    }
-
-    fn memory_kills(&self) -> u64 {
-        match &self.service {
-            Kind::Served(_) => 0,
-            Kind::Launched(launched, _) => launched.memory_kills(),
-        }
-    }
-
-    fn exhausted(&self) -> u64 {
-        match &self.service {
-            Kind::Served(_) => 0,
-            Kind::Launched(launched, _) => launched.exhausted(),
-        }
-    }
-
-    fn has_ended(&mut self) -> Option<String> {
-        match &mut self.service {
-            Kind::Served(service) => service.has_ended(),
-            Kind::Launched(launched, _) => launched.has_ended(),
-        }
-    }
-
-    fn used(&mut self) -> Option<Used> {
-        match &mut self.service {
-            Kind::Served(service) => service.used(),
-            Kind::Launched(launched, _) => {
-                let used = launched.used()?;
-                self.resident_peak = self.resident_peak.max(used.resident);
-                Some(Used { cpu: used.cpu, resident_peak: self.resident_peak })
-            }
-        }
+    /// The CPU time that it has used so far, for which its memory is looked at as well; None: it cannot be read.
+    fn cpu(&mut self) -> Option<Duration> {
+        let used = self.launched.used()?;
+        // The reference service is a single process: the kernel knows its peak, between looks too.
+        let peak = if self.wish.options().is_some() { self.launched.first_process_peak() } else { None };
+        self.resident_peak = self.resident_peak.max(peak.unwrap_or(used.resident));
+        Some(used.cpu)
     }
 
     /// Reads the service's usage so far. `interval_ns` 0: the generator's interval is unknown.
     fn look(&mut self, interval_ns: i64, generator_ns: u64) {
-        self.seen.exhausted = self.exhausted().saturating_sub(self.exhausted_before);
+        self.seen.exhausted = self.launched.exhausted().saturating_sub(self.exhausted_before);
         self.seen.network_late_s = self.network_lateness().map_or(0, |lateness| lateness.late_s());
         if self.seen.ended.is_some() {
             return;
         }
-        self.seen.ended = self.has_ended();
-        self.seen.memory_kills =
-            self.memory_kills().saturating_sub(self.killed_before).max(self.seen.memory_kills);
-        let Some(used) = self.used() else { return };
-        self.seen.cpu_s = used.cpu.saturating_sub(self.first).as_secs_f64();
-        self.seen.resident_peak_mb = (used.resident_peak as f64 / 1e5).round() / 10.0;
+        self.seen.ended = self.launched.has_ended();
+        let killed = self.launched.memory_kills().saturating_sub(self.killed_before);
+        self.seen.memory_kills = self.seen.memory_kills.max(killed);
+        let Some(cpu) = self.cpu() else { return };
+        self.seen.cpu_s = cpu.saturating_sub(self.first).as_secs_f64();
+        self.seen.resident_peak_mb = (self.resident_peak as f64 / 1e5).round() / 10.0;
         let (since, before) = self.last;
         let passed = since.elapsed();
         if passed < SHORTEST {
             return;
         }
-        self.last = (Instant::now(), used.cpu);
-        let cores = used.cpu.saturating_sub(before).as_secs_f64() / passed.as_secs_f64();
+        self.last = (Instant::now(), cpu);
+        let cores = cpu.saturating_sub(before).as_secs_f64() / passed.as_secs_f64();
         let generator = if interval_ns > 0 { generator_ns as f64 / interval_ns as f64 } else { 0.0 };
         count(&mut self.seen, self.cores, cores, generator);
     }

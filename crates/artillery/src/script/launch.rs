@@ -40,11 +40,16 @@ pub(crate) fn launch(
     let value = config::filled(reader, node);
     // What could not be filled in would be reported twice.
     if let Some(refuses) = refuses.filter(|_| reader.problems.len() == problems) {
-        for RefusedLaunch { pointer, is_key, what, hint } in refuses(&value) {
-            reader.problem(place(node, &pointer, is_key), what, hint);
-        }
+        report(reader, node, refuses(&value));
     }
     Some(value)
+}
+
+/// Reports what is wrong with what this mapping says of a service.
+pub(crate) fn report(reader: &mut Reader, node: &Node, refused: Vec<RefusedLaunch>) {
+    for RefusedLaunch { pointer, is_key, what, hint } in refused {
+        reader.problem(place(node, &pointer, is_key), what, hint);
+    }
 }
 
 /// Where a JSON pointer leads, as far as it leads anywhere.

@@ -48,7 +48,7 @@ pub(crate) fn repeat(
 
 /// When iterations are due, if the script says so.
 fn pace(reader: &mut Reader, fields: &Fields<'_>) -> Option<Pace> {
-    let every = reader.duration(fields, "pace");
+    let every = reader.interval(fields, "pace");
     let phase = reader.duration(fields, "phase");
     let node = fields.get("phase");
     if let (Some(node), None) = (node, fields.get("pace")) {

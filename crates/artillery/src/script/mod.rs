@@ -111,7 +111,8 @@ pub struct Overrides {
     /// Finds the options under `serve` that `sonagi serve` does not accept; without it, they are reported when the
     /// service starts.
     pub serve: Option<Refuses>,
-    /// Finds what is wrong under `config.launch`; without it, that is reported when the service starts.
+    /// Finds what is wrong under `config.launch`, and with the same keys under `serve`; without it, that is reported
+    /// when the service starts.
     pub launch: Option<RefusesLaunch>,
     /// Finds what is wrong with a text under `config.watch`; without it, that is reported when the run starts.
     pub watch: Option<RefusesWatch>,
@@ -323,8 +324,8 @@ fn plan(
     functions::module(reader, &config, &folders(path, overrides));
     let combination = overrides.combination.clone().unwrap_or_default();
     combination.declare(reader);
-    let serve = serve::serve(reader, &script, overrides.serve).filter(|_| overrides.target.is_none());
     let mut variables = config::variables(reader, &config, overrides);
+    let serve = serve::serve(reader, &script, overrides).filter(|_| overrides.target.is_none());
     let launch = launched(reader, &config, overrides, serve.as_ref());
     let target = config::target(reader, &config, overrides, serve.is_some());
     let payloads = payload::payloads(reader, &config, &folder(path));

@@ -10,7 +10,6 @@ use serde_json::Value;
 use sonagi_measure::outcome::{CountedAs, OperationKind};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use crate::script::called::Functions;
 use crate::script::endpoints::Endpoints;
@@ -21,6 +20,7 @@ use crate::script::schema::{self, Area, Support};
 use crate::script::template::{self, Constants};
 use crate::script::yaml::{Entry, Kind, Node, Place};
 
+mod duration;
 mod telling;
 
 /// Longest time a script may name: a year keeps all sums far from overflow.
@@ -283,23 +283,6 @@ impl Reader {
             self.wrong(fields, key, node);
         }
         None
-    }
-
-    /// A time: seconds, or a text with a unit.
-    pub(crate) fn duration(&mut self, fields: &Fields<'_>, key: &str) -> Option<Duration> {
-        let node = fields.get(key)?;
-        let seconds = match &node.kind {
-            Kind::Number(number) => number.as_f64(),
-            Kind::Text { .. } => seconds_of(self.constant(node)?.trim()),
-            _ => None,
-        };
-        match seconds.filter(|seconds| (0.0..=MAX_SECONDS).contains(seconds)) {
-            Some(seconds) => Some(Duration::from_secs_f64(seconds)),
-            None => {
-                self.wrong(fields, key, node);
-                None
-            }
-        }
     }
 
     /// A text that is known before the run.

@@ -109,6 +109,28 @@ fn what_an_editor_should_mark_does_not_fit() {
     }
 }
 
+#[test]
+fn an_editor_takes_a_rate_for_a_pace_and_for_no_other_time() {
+    let validator = validator();
+    let fits = |key: &str, value: &Value| {
+        let mut step = json!({"loop": [{"get": {"url": "/"}}], "pace": 1});
+        step[key] = value.clone();
+        validator.is_valid(&json!({
+            "config": {"target": "http://t", "phases": [{"duration": 1, "arrivalRate": 1}]},
+            "scenarios": [{"flow": [step]}],
+        }))
+    };
+    for rate in [json!("20/s"), json!("0.5 / min")] {
+        assert!(fits("pace", &rate) && !fits("phase", &rate), "{rate}");
+    }
+    for time in [json!(2), json!("500ms"), json!("{{ messages }}/s")] {
+        assert!(fits("pace", &time) && fits("phase", &time), "{time}");
+    }
+    for wrong in [json!("20/"), json!("/s"), json!("20 per second"), json!("20/fortnight"), json!(-1)] {
+        assert!(!fits("pace", &wrong), "{wrong}");
+    }
+}
+
 /// The example of every key is one an author could copy.
 #[test]
 fn every_example_of_a_key_fits_what_is_said_of_it() {

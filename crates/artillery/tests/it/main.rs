@@ -13,6 +13,7 @@ mod matrix;
 mod mistakes;
 mod names;
 mod notices;
+mod pace;
 mod plugins;
 #[path = "../../../measure/tests/it/fixture.rs"]
 mod recorded;

@@ -200,6 +200,37 @@ fn a_service_is_brought_along_unless_a_target_is_given() {
 }
 
 #[test]
+fn what_is_said_of_any_launched_service_may_be_said_of_the_one_that_is_brought_along() {
+    let text = "config:\n  variables: {lag: 20ms}\n  phases: [{duration: 1, arrivalRate: 1}]\nmatrix: {n: [1, 2]}\n\
+                serve:\n  workers: 1\n  limits: {cpu: \"{{ n }}\", network: {latency: \"{{ lag }}\"}}\n  \
+                before: ./a.sh\nscenarios: [{flow: [{get: {url: /}}]}]\n";
+    let runs = each_with(text, &Overrides::default()).unwrap();
+    for (run, cpu) in runs.iter().zip(["1", "2"]) {
+        let serve = run.serve.as_ref().unwrap();
+        assert_eq!(serve.arguments, ["--workers=1"], "these are no options of the command");
+        let limits = json!({ "cpu": cpu, "network": { "latency": "20ms" } });
+        assert_eq!(serve.launch, json!({ "limits": limits, "before": "./a.sh" }));
+        assert_eq!(run.launch, None);
+    }
+    let refuses: sonagi_artillery::RefusesLaunch = |said| {
+        assert!(said["command"].is_string(), "it is judged as any other: {said}");
+        let refused = |pointer: &str, is_key| sonagi_artillery::RefusedLaunch {
+            pointer: pointer.to_owned(),
+            is_key,
+            what: format!("{pointer} is wrong"),
+            hint: None,
+        };
+        vec![refused("/limits/cpu", false), refused("/limits/network", true), refused("/before", false)]
+    };
+    let refusing = Overrides { launch: Some(refuses), ..Overrides::default() };
+    let mut told = said(text, &refusing);
+    told.sort();
+    told.dedup();
+    let expected = ["7:17: /limits/cpu is wrong", "7:28: /limits/network is wrong", "8:11: /before is wrong"];
+    assert_eq!(told, expected);
+}
+
+#[test]
 fn a_launched_service_has_the_values_of_its_run_and_its_mistakes_have_their_places() {
     let text = "config:\n  target: http://t\n  launch:\n    command: [node, \"{{ n }}\"]\n    limits: { cpu: x }\n  \
                 phases: [{duration: 1, arrivalRate: 1}]\nmatrix: {n: [1, 2]}\nscenarios: [{flow: [{get: {url: /}}]}]\n";

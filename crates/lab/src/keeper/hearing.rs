@@ -1,7 +1,7 @@
 //! Hearing a service: everything it prints goes into its log, and line by line to us if somebody wants that.
 
-use crate::job::{Event, Stream};
-use crate::log::Log;
+use crate::job::Event;
+use crate::log::{Log, Stream};
 use std::io::{PipeReader, Read, Write, pipe};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -3,8 +3,8 @@
 use super::commands::{Ran, wrong};
 use super::hearing::OnLine;
 use super::{Keeper, LONGEST_LOOK, LOOK, Left};
-use crate::job::{Event, RestartJob, Stream};
-use crate::log::quoted;
+use crate::job::{Event, RestartJob};
+use crate::log::{Stream, quoted};
 use crate::service_lock::{ServiceLock, Taker};
 use crate::settings::ReadBack;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -46,7 +46,7 @@ impl Keeper {
                 return false;
             }
             if !std::mem::replace(&mut is_told, true) {
-                self.voice.tell(&Event::Waiting(format!(
+                self.voice.tell(&Event::Notice(format!(
                     "launch: another run{} gives the service at {} its own settings back; waiting for that, {} s at \
                      most",
                     holder(restart),

@@ -23,7 +23,7 @@ fn everything_a_script_may_say_is_read() {
     assert_eq!(launch.env, [("DB_POOL".to_owned(), "10".to_owned()), ("NAME".to_owned(), "x".to_owned())]);
     let path = "/healthz?deep=1".to_owned();
     assert_eq!(launch.ready, Some(Ready::Http { host: "127.0.0.1".to_owned(), port: 3000, path }));
-    assert_eq!((launch.stop.signal, launch.stop.grace), (2, Duration::from_secs(2)));
+    assert_eq!((launch.stop.by, launch.stop.grace), (StopBy::Signal(2), Duration::from_secs(2)));
     assert_eq!((launch.limits.cpu, launch.limits.memory), (Some(0.5), Some(1_000_000_000)));
     let network = launch.network.unwrap();
     assert_eq!((network.latency, network.bandwidth), (Duration::from_millis(20), Some(60_000_000)));
@@ -50,6 +50,21 @@ fn a_host_stands_for_limits_and_the_scripts_own_go_before_them() {
     assert_eq!((own.cpu, own.credits, own.memory), (Some(2.0), None, Some(1 << 30)));
     let many = json!({ "command": "x", "host": "t2.micro", "limits": { "credits": 200 } });
     assert_eq!(read(&many).unwrap_err()[0].what, "the host saves up at most 144 credits, got 200");
+}
+
+#[test]
+fn no_host_leaves_all_limits_out_and_tells_the_mistakes_in_them() {
+    let limits = |host: &str, latency: &str| {
+        let limits = json!({
+            "credits": 144, "cpu": 0.5, "memory": "1 GB", "nofile": 64, "network": { "latency": latency }
+        });
+        read(&json!({ "command": "x", "host": host, "limits": limits }))
+    };
+    let none = limits("none", "20ms").unwrap();
+    assert_eq!((none.limits, none.network), (Limits::default(), None));
+    assert_eq!(limits("none", "soon").unwrap_err()[0].pointer, "/limits/network/latency");
+    // Of any other host they are held, and an own processor has no credits.
+    assert_eq!(limits("t2.micro", "20ms").unwrap_err()[0].pointer, "/limits/credits");
 }
 
 #[test]
@@ -87,7 +102,7 @@ fn all_mistakes_are_told_at_once_each_with_its_place() {
          SIGWINCH; got \"SIGNOPE\" | e.g. `signal: SIGTERM`",
         "/stop/grace grace wants a time of at most 10 minutes; got \"1h\" | e.g. `grace: 10s`",
         "/host host wants the name of a known machine; got \"t2.mikro\" | did you mean \"t2.micro\"? \
-         Known: t2.nano, t2.micro, t2.small, t2.medium, t3.nano, t3.micro, t3.small, t3.medium",
+         Known: t2.nano, t2.micro, t2.small, t2.medium, t3.nano, t3.micro, t3.small, t3.medium, none",
         "/limits/netwrok unknown key \"netwrok\" in limits | did you mean \"network\"?",
         "/limits/cpu cpu wants a number of cores, at least 0.01; got 0 | e.g. `cpu: 0.5`",
         "/limits/memory memory wants a size of at least 1 MB, as 1 GB or 512 MiB; got \"1 TB\" | e.g. \

@@ -2,6 +2,7 @@
 
 use super::trials::{Demand, TrialLength, TrialRun, Trials, Varied};
 use crate::error::Error;
+use crate::launch::Wish;
 use crate::runs::{self, RunSession};
 use crate::target_watch::{Whereabouts, whereabouts};
 use crate::watched_service::WatchedService;
@@ -111,7 +112,9 @@ impl Varying {
             return Demand::default();
         };
         let connections = script.plan.least_crowd();
-        let has_network = limits::has_network(script.launch.as_ref());
+        let served = script.serve.as_ref().and_then(|serve| Wish::served(serve, &self.path).ok());
+        let has_network =
+            limits::has_network(script.launch.as_ref()) || served.is_some_and(|wish| wish.has_network());
         let opened = match self.varied {
             // Each user opens a connection of its own, if any does.
             Varied::Rate if connections > 0 => {

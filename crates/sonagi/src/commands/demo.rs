@@ -3,15 +3,17 @@
 use super::serve;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::launch::{self, Wish};
 use crate::load;
 use crate::run_options::{self, RunOptions};
 use crate::runs;
-use crate::service::Service;
 use crate::temp_folder::TempFolder;
 use crate::terminal::Terminal;
+use crate::watched_service::WatchedService;
 use clap::{ArgMatches, Command};
-use sonagi_artillery::Overrides;
+use sonagi_artillery::{Overrides, Serve};
 use std::fs;
+use std::path::Path;
 
 pub(super) const NAME: &str = "demo";
 
@@ -39,8 +41,11 @@ pub(super) fn define() -> Command {
 
 pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Error> {
     let folder = TempFolder::create("demo")?;
-    let service = Service::start(&serve::seeded(USERS, &folder.path().join(CREDENTIALS)))?;
-    let overrides = Overrides { target: Some(service.url()), ..Overrides::default() };
+    let arguments = serve::seeded(USERS, &folder.path().join(CREDENTIALS));
+    let wish = Wish::served(&Serve { arguments, ..Serve::default() }, Path::new(""));
+    let wish = wish.map_err(|mistakes| Error::could_not(launch::told(&mistakes)))?;
+    let service = WatchedService::launch(&wish, &|| false)?;
+    let overrides = Overrides { target: service.target(), ..Overrides::default() };
     let write = |(name, text): &(&str, &str)| {
         let path = folder.path().join(name);
         fs::write(&path, text).map_err(|error| Error::file("write", &path, error)).map(|()| path)
@@ -51,6 +56,7 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     // Somebody who tries it out has something to look at; a folder of runs holds their pages as well.
     options.pages.file = options.pages.file.or_else(|| options.runs.as_ref().map(|runs| runs.join("")));
     let exit = runs::all(scripts, &options, terminal)?;
-    service.stop()?;
-    Ok(exit)
+    let (used, troubles) = service.end(&|| false);
+    let failure = used.and_then(|used| used.failure()).map(Error::could_not);
+    failure.into_iter().chain(troubles).next().map_or(Ok(exit), Err)
 }

@@ -2,8 +2,8 @@
 
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::launch::LISTENING;
 use crate::nginx::{self, Instances};
-use crate::service::LISTENING;
 use crate::terminal::Terminal;
 use crate::{limits, signals, values};
 use clap::error::ContextKind;
@@ -26,13 +26,9 @@ pub(super) const NAME: &str = "serve";
 const NO_ACCOUNTS: &str = "no accounts: every login is answered 401\n\
      hint: create some with --seed-users N, or one with --account EMAIL:PASSWORD";
 
-/// The arguments of a child on a free port with `users` seeded accounts, written to `credentials`.
+/// The options of a service with `users` seeded accounts, written to `credentials`.
 pub(super) fn seeded(users: u32, credentials: &Path) -> Vec<String> {
-    let flags = ["serve", "--listen", "127.0.0.1:0", "--stop-on-eof", "--grace", "0s"];
-    let mut arguments: Vec<_> = flags.map(String::from).to_vec();
-    arguments.push(format!("--seed-users={users}"));
-    arguments.push(format!("--credentials={}", credentials.display()));
-    arguments
+    vec![format!("--seed-users={users}"), format!("--credentials={}", credentials.display())]
 }
 
 pub(super) fn define() -> Command {

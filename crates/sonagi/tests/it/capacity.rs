@@ -2,7 +2,7 @@
 //! truth.
 
 use crate::site::start;
-use crate::support::{Answer, Place, Running};
+use crate::support::{Answer, Place, Running, Service};
 use rustix::process::Signal;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
@@ -348,4 +348,72 @@ fn ctrl_c_leaves_what_is_known_as_unconfirmed() {
     assert_eq!(answer.code, Some(130), "{answer:?}");
     let verdict = "capacity    not found: the search was interrupted\n            nothing is known yet\n";
     assert!(answer.out.starts_with(verdict), "{answer:?}");
+}
+
+/// Eight people who talk in groups, over WebSockets.
+const GROUPS: &str = r#"
+config:
+  phases: [{ duration: 60, users: 8 }]
+  variables: { messages: 4, people: 4 }
+  delivery: { drain: 0.3 }
+  ws:
+    url: /ws
+    subscribe:
+      - send: { type: join, room: "location:{{ $room }}" }
+      - wait: { match: { json: $.type, value: joined } }
+    publish: { send: { type: send, room: "location:{{ $room }}", content: "{{ $message }}" } }
+scenarios:
+  - engine: ws
+    flow:
+      - subscribe: "group-{{ $quotient($user, people) }}"
+      - think: 0.2
+      - loop:
+          - send: { mark: "{{ $stamp }}" }
+            to: "group-{{ $quotient($user, people) }}"
+        pace: "{{ messages }}/s"
+"#;
+
+/// The trials of a search that ends at the top of its range, as the service holds all of it, each with its ledger.
+/// Those at the top are of full length.
+fn in_groups(varied: &str, (from, to): (u64, u64)) -> Vec<(Value, Value)> {
+    let place = Place::new();
+    place.write("groups.yml", GROUPS);
+    let service = Service::start(&place, &[]);
+    let given = ["capacity", "groups.yml", "--target", &service.url, "--until", "delivery.ratio >= 0.5"];
+    let (lowest, highest) = (from.to_string(), to.to_string());
+    let range = ["--vary", varied, "--from", &lowest, "--to", &highest];
+    let answer = place.sonagi(&[&given[..], &range, &["--trial", "1200ms", "--json"]].concat());
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+    let found = answer.json();
+    let known = (&found["end"], &found["found"]["lower"]["load"]);
+    assert_eq!(known, (&"at_least".into(), &to.into()), "{answer:?}");
+    let [folder] = &place.folders()[..] else { panic!("one folder") };
+    let ledger = |trial: &Value| {
+        let folder = folder.join(trial["folder"].as_str().unwrap());
+        place.sonagi(&["report", folder.to_str().unwrap(), "--json"]).json()["delivery"].clone()
+    };
+    found["trials"].as_array().unwrap().iter().map(|trial| (trial.clone(), ledger(trial))).collect()
+}
+
+#[test]
+fn messages_a_second_are_searched_as_the_rate_of_a_pace() {
+    for (trial, ledger) in in_groups("messages", (10, 40)) {
+        let (load, seconds) = (trial["load"].as_f64().unwrap(), trial["seconds"].as_f64().unwrap());
+        // Of a full trial, a sixth goes by before anybody talks; of a short one, nobody can tell on a busy machine.
+        let most = 8.0 * (load * seconds + 1.0);
+        let least = if trial["is_full"] == true { most / 2.0 } else { 0.0 };
+        let sent = ledger["messages"].as_f64().unwrap();
+        assert!((least..=most).contains(&sent), "{least} to {most} messages: {ledger}, {trial}");
+    }
+}
+
+#[test]
+fn a_rooms_size_is_searched_as_a_variable() {
+    for (trial, ledger) in in_groups("people", (2, 8)) {
+        let (load, owed) = (trial["load"].as_f64().unwrap(), ledger["owed"].as_f64().unwrap());
+        // Each message is owed to everybody in its room, except to those who were just coming in.
+        let most = load * ledger["messages"].as_f64().unwrap();
+        let least = if trial["is_full"] == true { most / 2.0 } else { 0.0 };
+        assert!((least..=most).contains(&owed), "{least} to {most} copies: {ledger}, {trial}");
+    }
 }

@@ -177,6 +177,7 @@ fn check_runs(summaries: &Value) {
 fn check_document(document: &Value, summaries: &Value) {
     assert_eq!((&document["name"], &document["planned"]), (&json!("pairs"), &json!(4)));
     assert_eq!(document["axes"], json!(["transport", "users"]));
+    assert_eq!(document["command"][1], json!("run"), "{}", document["command"]);
     for (run, summary) in document["runs"].as_array().unwrap().iter().zip(summaries.as_array().unwrap()) {
         assert_eq!((&run["held"], &run["summary"]), (&json!(true), summary));
         assert_eq!(run["figures"]["users_held"], summary["users"]["connected_peak"]);
@@ -242,12 +243,14 @@ fn a_run_that_cannot_be_run_keeps_no_other_from_its_turn() {
     assert_eq!(answer.code, Some(4), "{answer:?}");
     assert!(answer.out.starts_with("matrix      2 of 3 runs passed"), "{}", answer.out);
     assert!(
-        answer.out.contains("nowhere/chat.db: could not run: the reference service did not start"),
+        answer.out.contains("nowhere/chat.db: could not run: serve: the service `sonagi serve`"),
         "{}",
         answer.out
     );
-    let held: Vec<_> =
-        document(&place)["runs"].as_array().unwrap().iter().map(|run| run["held"].clone()).collect();
+    let document = document(&place);
+    let why = document["runs"][1]["why_not"].as_str().unwrap();
+    assert!(why.contains("with exit status: 4: cannot open the message store: nowhere/chat.db: "), "{why}");
+    let held: Vec<_> = document["runs"].as_array().unwrap().iter().map(|run| run["held"].clone()).collect();
     assert_eq!(held, [json!(true), json!(false), json!(true)]);
 }
 
@@ -322,7 +325,8 @@ fn a_service_that_cannot_start_says_why_and_the_run_with_it() {
     let place = Place::new();
     place.write("health.yml", &HEALTH.replace("workers: 1", "store: nowhere/chat.db"));
     let answer = place.sonagi(&["run", "health.yml", "--matrix", "users=2"]);
-    let why = "the reference service did not start: it ended with exit status: 4: cannot open the message store: nowhere/chat.db: No such file or directory";
+    let why = "error: serve: the service `sonagi serve` ended before it was ready, with exit status: 4: cannot open \
+               the message store: nowhere/chat.db: No such file or directory";
     assert!(answer.err.contains(why), "{}", answer.err);
     assert_eq!(answer.code, Some(4), "{}", answer.err);
 }

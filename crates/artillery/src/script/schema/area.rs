@@ -3,6 +3,10 @@
 /// How a time is written.
 pub(super) const SECONDS: &str = "a time: seconds, or a text like \"500ms\", \"30s\", \"5m\"";
 
+/// How a time between two turns is written.
+pub(super) const SECONDS_OR_RATE: &str =
+    "a time: seconds, or a text like \"500ms\", \"30s\", \"5m\"; or a rate, like \"20/s\"";
+
 /// How tags are written.
 pub(super) const TAGS: &str = "a mapping of names to texts";
 

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::area::{Area, Key, Support};
+use super::area::{Area, Key, SECONDS_OR_RATE, Support};
 use super::config::SCRIPT;
 use super::{AREAS, STEPS};
 use crate::script::yaml;
@@ -110,10 +110,20 @@ fn number(kind: &str) -> Value {
     json!({ "anyOf": [{ "type": kind, "minimum": 0 }, { "type": "string", "pattern": "^\\s*[0-9.]+\\s*$|\\{\\{" }] })
 }
 
+/// A number without a sign, as a pattern.
+const DIGITS: &str = "[0-9]*\\.?[0-9]+";
+/// The units of times, as a pattern.
+const UNITS: &str = "(ms|msecs?|millis|milliseconds?|s|sec|secs|seconds?|\
+                     m|min|mins|minutes?|h|hr|hrs|hours?|d|days?|w|weeks?)";
+
 fn time() -> Value {
-    let pattern = "^\\s*[0-9]*\\.?[0-9]+\\s*(ms|msecs?|millis|milliseconds?|s|sec|secs|seconds?|\
-                   m|min|mins|minutes?|h|hr|hrs|hours?|d|days?|w|weeks?)?\\s*$|\\{\\{";
+    let pattern = format!("^\\s*{DIGITS}\\s*{UNITS}?\\s*$|\\{{\\{{");
     json!({ "anyOf": [{ "type": "number", "minimum": 0 }, { "type": "string", "pattern": pattern }] })
+}
+
+fn time_or_rate() -> Value {
+    let rate = format!("^\\s*{DIGITS}\\s*/\\s*{UNITS}\\s*$");
+    either(&[time(), json!({ "type": "string", "pattern": rate })])
 }
 
 fn boolean() -> Value {
@@ -226,6 +236,7 @@ fn shape(key: &Key) -> Option<Value> {
         }
         "a whole number from 1" => json!({ "anyOf": [{ "type": "integer", "minimum": 1 }, template()] }),
         wants if wants.starts_with("a whole number") => number("integer"),
+        SECONDS_OR_RATE => time_or_rate(),
         wants if wants.starts_with("a time") => time(),
         wants if wants.ends_with("or a list of them") => one_or_more(scalar()),
         wants if wants.starts_with("a list of `") => one_or_more(words(wants)),

@@ -41,7 +41,8 @@ pub(crate) const LAUNCH: Area = Area {
             "host",
             "the name of a machine",
             "t2.micro",
-            "The limits of this machine, CPU credits included; `limits` go before them (docs/launch.md).",
+            "The limits of this machine, CPU credits included; `limits` go before them. `none` leaves all out \
+             (docs/launch.md).",
         ),
         key(
             "before",
@@ -127,7 +128,7 @@ pub(crate) const STOP: Area = Area {
 
 pub(crate) const LIMITS: Area = Area {
     name: "limits",
-    path: "config.launch.limits",
+    path: "config.launch.limits, serve.limits",
     others: Others::Meant,
     keys: &[
         key("cpu", "a number of cores", "0.5", "CPU time of all its processes together."),

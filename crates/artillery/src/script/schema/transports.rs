@@ -2,6 +2,7 @@
 //! service, and the steps every engine knows.
 
 use super::area::{Area, Key, Others, SECONDS, ignored, key, refused, tags};
+use super::launch::LIMITS;
 use super::response::{CAPTURE, MATCH};
 
 const TEXTS: &str = "a mapping of names to texts";
@@ -436,6 +437,26 @@ pub(crate) const SERVE: Area = Area {
         key("grace", SECONDS, "2", "How long the service drains before it stops."),
         key("null", "true or false", "true", "Be a target for measuring load generators: nothing is stored."),
         key("protocolSuite", "true or false", "true", "Offer what the published protocol suites expect."),
+        key(
+            "limits",
+            "a mapping",
+            "{cpu: 1, network: {latency: 20ms}}",
+            "What the service may use, and the network before it, as in config.launch (docs/launch.md).",
+        )
+        .of(&[&LIMITS]),
+        key("host", "the name of a machine", "t2.micro", "The limits of this machine, as in config.launch."),
+        key(
+            "before",
+            "a text for the shell, or a list of a program and its arguments",
+            "rm -f chat.db",
+            "Run to its end before each start, in the script's folder; any status but 0 is an error.",
+        ),
+        key(
+            "after",
+            "a text for the shell, or a list of a program and its arguments",
+            "./clean.sh",
+            "Run after each end, in the script's folder, however the run ended.",
+        ),
         refused("listen", "each run takes a free port of 127.0.0.1", "remove it"),
         refused(
             "credentials",

@@ -1,6 +1,6 @@
 //! The keys of steps that say when, how often and whether others are done.
 
-use super::area::{Area, Others, SECONDS, key};
+use super::area::{Area, Others, SECONDS, SECONDS_OR_RATE, key};
 
 pub(super) const IF_TRUE: &str = "an expression over variables, or the name of a function";
 pub(super) const ABOUT_IF_TRUE: &str = "Skips the step unless it holds.";
@@ -62,9 +62,10 @@ pub(crate) const LOOP: Area = Area {
         key("loopElement", "a variable name", "friend", "Another name of $loopElement."),
         key(
             "pace",
-            SECONDS,
+            SECONDS_OR_RATE,
             "1",
-            "Iteration n is due n × this after the first one, however late the one before ended. (Sonagi's own.)",
+            "Iteration n is due n × this after the first one, however late the one before ended. `20/s` is every 50 \
+             ms, `30/m` every 2 s, for each user. (Sonagi's own.)",
         ),
         key(
             "phase",

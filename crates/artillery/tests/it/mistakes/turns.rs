@@ -8,7 +8,7 @@ fn mistakes_in_conditions_loops_and_parallel_are_placed_and_explained() {
     check(&CASES);
 }
 
-const CASES: [Case; 44] = [
+const CASES: [Case; 45] = [
     (
         http,
         "    - get: {url: /, ifTrue: \"$user = 5\"}\n",
@@ -43,8 +43,18 @@ const CASES: [Case; 44] = [
         "    - loop: [{think: 1}]\n      count: 2\n      pace: 1\n      phase: 1\n    - loop: [{think: 1}]\n      count: 2\n      pace: often\n      phase: late\n",
         &[
             "10:14: the phase of a loop is shorter than its pace | leave it out for a random one, or write `phase: 0`",
-            r#"13:13: pace wants a time: seconds, or a text like "500ms", "30s", "5m"; got the text "often" | e.g. `pace: 1`"#,
+            r#"13:13: pace wants a time: seconds, or a text like "500ms", "30s", "5m"; or a rate, like "20/s"; got the text "often" | e.g. `pace: 1`"#,
             r#"14:14: phase wants a time: seconds, or a text like "500ms", "30s", "5m"; got the text "late" | e.g. `phase: 0`"#,
+        ],
+    ),
+    (
+        http,
+        "    - loop: [{think: 1}]\n      pace: 0/s\n      count: 2\n    - loop: [{think: 1}]\n      pace: 1000001/s\n      count: 2\n    - loop: [{think: 1}]\n      pace: 20/fortnight\n      count: 2\n    - loop: [{think: 1}]\n      pace: \"{{ $user }}/s\"\n      count: 2\n",
+        &[
+            r#"8:13: pace: a rate is above 0 and at most 1,000,000 a second; got "0/s" | e.g. `pace: 20/s`, which is every 50 ms"#,
+            r#"11:13: pace: a rate is above 0 and at most 1,000,000 a second; got "1000001/s" | e.g. `pace: 20/s`, which is every 50 ms"#,
+            r#"14:13: pace wants a time: seconds, or a text like "500ms", "30s", "5m"; or a rate, like "20/s"; got the text "20/fortnight" | e.g. `pace: 1`"#,
+            "17:13: `{{ $user }}/s` must be known before the run starts, and users' values are not | here only {{ $env.NAME }}, {{ $environment }} and variables with one value can stand",
         ],
     ),
     (

@@ -1,6 +1,8 @@
 //! What a launched service may use, and the network in front of it.
 
 use super::*;
+use rustix::thread::{CpuSet, sched_getaffinity};
+use std::process::{Command, Stdio};
 
 #[test]
 fn open_files_are_limited_without_any_right() {
@@ -50,6 +52,49 @@ fn cpu_is_limited_for_all_processes_of_a_service_together() {
     let busiest = service["busiest_cores"].as_f64().unwrap();
     assert!(busiest <= 0.45, "{service}");
     assert!(groups.iter().all(|(_, folder)| !folder.exists()), "no limit stays");
+}
+
+/// What this binary answers where there can be no control group, be it ours or one of a user's systemd: whoever may
+/// make one does not see where.
+fn without_groups(place: &Place, arguments: &[&str]) -> Answer {
+    let hides = "mount -t tmpfs -o ro none /sys/fs/cgroup && exec \"$0\" \"$@\"";
+    let tried = Command::new("unshare").args(["--mount", "true"]).output();
+    let mut command = if tried.is_ok_and(|tried| tried.status.success()) {
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "sh", "-c", hides, SONAGI]);
+        command
+    } else {
+        Command::new(SONAGI)
+    };
+    command.args(arguments).current_dir(place.path()).stdin(Stdio::null());
+    command.env("XDG_RUNTIME_DIR", "/nowhere").env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere");
+    Answer::from(command.output().unwrap())
+}
+
+#[test]
+fn without_a_control_group_whole_cores_are_held_by_affinity_and_fractions_are_refused() {
+    let (place, port) = (Place::new(), free_port());
+    let command = format!("command: grep Cpus_allowed_list /proc/self/status > cores; {}", serve(port));
+    place.write("whole.yml", &script(port, 1, &[&command, "limits: { cpu: 1 }"], ""));
+    let answer = without_groups(&place, &["run", "whole.yml"]);
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+    let allowed = sched_getaffinity(None).unwrap();
+    let last = (0..CpuSet::MAX_CPU).rfind(|core| allowed.is_set(*core)).unwrap();
+    let cores = fs::read_to_string(place.path().join("cores")).unwrap();
+    assert_eq!(cores, format!("Cpus_allowed_list:\t{last}\n"));
+    let notice = format!(
+        "notice: launch: `cpu: 1` is held by affinity to core {last}, as there is no control group; other processes \
+         may use that core too\n"
+    );
+    assert_eq!(answer.err.contains(&notice), allowed.count() > 1, "{answer:?}");
+
+    fs::remove_file(place.path().join("cores")).unwrap();
+    place.write("half.yml", &script(port, 1, &[&command, "limits: { cpu: 0.5 }"], ""));
+    let answer = without_groups(&place, &["run", "half.yml"]);
+    assert!(is_refused(&answer), "{answer:?}");
+    let hint = "whole cores alone need none: `cpu: 1` is then held by CPU affinity";
+    assert!(answer.err.contains(hint), "{answer:?}");
+    assert!(!place.path().join("cores").exists(), "nothing was started");
 }
 
 #[test]
@@ -143,7 +188,7 @@ fn a_network_without_files_left_is_warned_of_and_makes_the_run_invalid() {
     let script = script(port, 2, &[&command, "limits: { network: { latency: 2ms } }"], "");
     let script = script.replace("arrivalRate: 4", "users: 40");
     place.write("crowd.yml", &script.replace("/healthz } }]", "/healthz } }, { think: 1 }]"));
-    let mut shell = std::process::Command::new("sh");
+    let mut shell = Command::new("sh");
     shell.args(["-c", &format!("ulimit -n 90; exec {SONAGI} run crowd.yml --json")]);
     let answer = Answer::from(shell.current_dir(place.path()).output().unwrap());
     assert_eq!(answer.code, Some(3), "{answer:?}");

@@ -6,6 +6,7 @@ mod network;
 mod restarts;
 mod scripts;
 mod searches;
+mod served;
 mod time_limits;
 
 use crate::support::{Answer, Place, Running};
