@@ -50,7 +50,7 @@ pub struct Matrix {
     /// How often each combination is run; 0 and 1: once.
     #[serde(default)]
     pub repeat: usize,
-    /// Draws the order of each round, and the seed of its runs; None where nothing is repeated.
+    /// Draws the order of each round, and the seed of its runs if they have any; None where nothing is repeated.
     #[serde(default)]
     pub seed: Option<u64>,
     /// The combinations, in the matrix's order.
@@ -255,8 +255,12 @@ impl Matrix {
         let warm_up = asks.then(|| comparison::warm_up(&self.answer.observed)).flatten();
         let machine = [fingerprint::sentence(self), fingerprint::frequency(self)].into_iter().flatten();
         let seed = self.seed.filter(|_| self.is_repeated());
-        let seed =
-            seed.map(|seed| ("seed", format!("{seed} draws the order of each round and its runs' seeds")));
+        let are_seeded = self.runs.iter().any(|run| run.seed.is_some());
+        let drawn = |seed| match are_seeded {
+            true => format!("{seed} draws the order of each round and its runs' seeds"),
+            false => format!("{seed} draws the order of each round"),
+        };
+        let seed = seed.map(|seed| ("seed", drawn(seed)));
         causes
             .chain(drift)
             .chain(warm_up.map(|sentence| ("warm-up", sentence)))
@@ -274,6 +278,7 @@ impl Matrix {
             "started": self.started,
             "version": self.version,
             "machine": self.machine,
+            "command": self.command,
             "axes": self.axes,
             "planned": self.planned,
             "repeat": self.repeat.max(1),

@@ -129,6 +129,14 @@ pub const FLAGS: &[Flag] = &[
     ),
     flag("runs", One("DIR"), "Write a run folder into this folder, for sonagi report (Sonagi's own flag)."),
     flag(
+        "matrix",
+        Many("NAME=VALUE,…"),
+        "Run the test with each of these values in __ENV; of a script's own matrix, with these of its values (Sonagi's \
+         own flag).",
+    ),
+    flag("repeat", One("N"), "Run it, or each combination of its matrix, N times (Sonagi's own flag)."),
+    flag("compare", One("NAME"), "Say which value of this variable is best (Sonagi's own flag)."),
+    flag(
         "page",
         Perhaps("WHEN", "run"),
         "Show the test live on a page in the browser; keep: also after it, until Ctrl-C (Sonagi's own flag).",

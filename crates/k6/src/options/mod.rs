@@ -11,6 +11,7 @@ mod network;
 mod problem;
 mod read;
 mod scenario;
+mod several;
 pub(crate) mod span;
 mod table;
 #[cfg(test)]
@@ -24,7 +25,7 @@ pub use network::{Hostnames, Hosts, LocalIps, Net, Override};
 pub(crate) use problem::meant;
 pub use problem::{Problem, Problems};
 pub use scenario::{Executor, Scenario, Stage};
-pub use table::{OF_SEVERAL_RUNS, REPEATED};
+pub use several::{Compare, Several, in_env, is_variable};
 
 use serde_json::{Map, Value};
 use sonagi_measure::ledger::Rules;
@@ -174,7 +175,7 @@ pub struct TlsAuth {
 }
 
 /// `options.sonagi`: what k6 does not have.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Sonagi {
     /// Connections outlive the iteration that opened them.
     pub keep_connections: bool,
@@ -188,6 +189,8 @@ pub struct Sonagi {
     pub delivery: Rules,
     /// What is looked at while the test goes on, each as `--watch` has it.
     pub watch: Vec<String>,
+    /// What its runs are together, where it is run more than once.
+    pub several: Several,
     /// The service that is started for the test and ended after it, as its script says it.
     pub launch: Option<serde_json::Value>,
     /// How long connections that outlive their iterations are listened to when the test's scenarios are over, for

@@ -5,7 +5,7 @@ use super::problem::Reading;
 use super::read::{self, Check};
 use super::scenario::{Scenario, shortcut_stages};
 use super::{Dns, DnsPolicy, DnsSelect, HttpDebug, MetricThresholds, Options, Sonagi, Threshold, TlsAuth};
-use super::{network, pairs, span, tls};
+use super::{network, pairs, several, span, tls};
 use serde_json::{Map, Value};
 use sonagi_measure::ledger::Rules;
 use std::ops::RangeInclusive;
@@ -103,35 +103,21 @@ fn one_or_more(value: &Value, reading: &mut Reading<'_>) -> Option<Value> {
     if value.is_string() { Some(Value::Array(vec![value.clone()])) } else { read::texts(value, reading) }
 }
 
-/// What YAML scripts say of several runs together.
-pub const OF_SEVERAL_RUNS: [&str; 3] = ["matrix", "repeat", "compare"];
-/// How several runs of a k6 script are made and compared.
-pub const REPEATED: &str = "make the runs of each side in turn, `sonagi run script.js --runs old`, then `--runs new`, \
-    five times and more, and compare them: `sonagi compare old -- new`";
-
 /// `options.sonagi`; unknown members are noticed and no more, as k6 does with unknown options.
 fn sonagi(value: &Value, reading: &mut Reading<'_>) -> Option<Value> {
-    for name in OF_SEVERAL_RUNS.into_iter().filter(|name| value.get(name).is_some_and(|of| !of.is_null())) {
-        // One run in place of several would be an answer to another question.
-        reading.problem_with_hint(
-            format!("{name} is a key of YAML scripts, and a k6 script is run once"),
-            REPEATED,
-        );
-    }
-    members(
-        &[
-            ("keepConnections", read::truth),
-            // Below, a script's first calls would overflow it; above, it is a mistake.
-            ("stackSize", |value, reading| bytes(value, 128 << 10..=1 << 30, reading)),
-            ("memoryLimit", |value, reading| bytes(value, 1 << 20..=1 << 40, reading)),
-            ("busyLimit", read::time),
-            ("delivery", delivery),
-            ("watch", one_or_more),
-            ("launch", read::anything),
-        ],
-        value,
-        reading,
-    )
+    let own: [(&str, Check); 7] = [
+        ("keepConnections", read::truth),
+        // Below, a script's first calls would overflow it; above, it is a mistake.
+        ("stackSize", |value, reading| bytes(value, 128 << 10..=1 << 30, reading)),
+        ("memoryLimit", |value, reading| bytes(value, 1 << 20..=1 << 40, reading)),
+        ("busyLimit", read::time),
+        ("delivery", delivery),
+        ("watch", one_or_more),
+        ("launch", read::anything),
+    ];
+    let checked = members(&[&own[..], &several::KEYS].concat(), value, reading)?;
+    several::judge(value, &checked, reading);
+    Some(checked)
 }
 
 /// `options.sonagi.delivery`: the ledger's rules.
@@ -141,7 +127,7 @@ fn delivery(value: &Value, reading: &mut Reading<'_>) -> Option<Value> {
     members(known, value, reading)
 }
 
-fn members(known: &[(&str, Check)], value: &Value, reading: &mut Reading<'_>) -> Option<Value> {
+pub(super) fn members(known: &[(&str, Check)], value: &Value, reading: &mut Reading<'_>) -> Option<Value> {
     let Some(given) = value.as_object() else { return reading.wrong("an object", value) };
     let mut checked = Map::new();
     for (name, member) in given.iter().filter(|(_, member)| !member.is_null()) {
@@ -327,6 +313,7 @@ fn sonagi_of(value: &Value) -> Sonagi {
         busy_limit: value["busyLimit"].as_str().and_then(|text| span::parse(text).ok()).map(span::wait),
         delivery: rules_of(&value["delivery"]),
         watch: texts(&value["watch"]),
+        several: several::of(value),
         launch: value.get("launch").filter(|launch| !launch.is_null()).cloned(),
         drain: value["delivery"]["drain"].as_str().and_then(|text| span::parse(text).ok()).map(span::wait),
     }

@@ -38,7 +38,7 @@ pub(super) fn main(arguments: &[OsString], terminal: &Terminal) -> u8 {
 fn one(given: &GivenFlags) -> Checked {
     let script = given.script.clone();
     let mut found = Findings { script, ..Findings::default() };
-    match asked(given, &NetworkLateness::default()) {
+    match asked(given, &NetworkLateness::default(), &[]) {
         Err((_, why)) => found.refused(&why),
         Ok(asked) => {
             let ended = run::load(asked, &Arc::default(), &mut |event| {

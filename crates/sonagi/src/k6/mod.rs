@@ -9,7 +9,9 @@ mod flags;
 mod folder;
 mod log;
 mod service;
+mod several;
 mod trials;
+mod unattended;
 
 pub(crate) use dialect::is_meant;
 #[cfg(test)]
@@ -30,7 +32,7 @@ use service::TestService;
 use sonagi_engine::{Level, LogLine, RunEvent};
 use sonagi_k6::Secrets;
 use sonagi_k6::executor::{Abort, Reason};
-use sonagi_k6::options::{OF_SEVERAL_RUNS, REPEATED, Tiers, environment};
+use sonagi_k6::options::{Tiers, environment};
 use sonagi_k6::output::Wanted;
 use sonagi_k6::run::{AS_JSON, Asked, End, Ended, Exit, Watching, load};
 use sonagi_watch::probes::Target;
@@ -62,9 +64,7 @@ pub(crate) fn main(arguments: &[OsString], terminal: &Terminal) -> u8 {
         Ok(matches) => matches,
         Err(answer) if answer.use_stderr() => {
             terminal.say(answer.render().to_string().trim_end());
-            if let Some(flag) = of_several_runs(arguments) {
-                terminal.say(&format!("\nhint: {flag} is a flag of YAML scripts; {REPEATED}"));
-            } else if answer.kind() == ErrorKind::UnknownArgument {
+            if answer.kind() == ErrorKind::UnknownArgument {
                 terminal.say(&format!(
                     "\nhint: these are k6's flags, because the script's name has the ending of a k6 script; {AS_JSON}"
                 ));
@@ -89,10 +89,15 @@ pub(crate) fn main(arguments: &[OsString], terminal: &Terminal) -> u8 {
         return refused(&mut log, Exit::Other, &why);
     }
     let network = NetworkLateness::default();
-    let asked = match asked(&given, &network) {
+    let asked = match asked(&given, &network, &[]) {
         Ok(asked) => asked,
         Err((exit, why)) => return refused(&mut log, exit, &why),
     };
+    match several::planned(&given, &asked.source) {
+        Ok(None) => {}
+        Ok(Some(planned)) => return several::run(planned, &given, log, terminal),
+        Err((exit, why)) => return refused(&mut log, exit, &why),
+    }
     for flag in
         OF_THE_SERVER.into_iter().filter(|flag| given.one(flag).is_some_and(|value| !value.is_empty()))
     {
@@ -100,13 +105,6 @@ pub(crate) fn main(arguments: &[OsString], terminal: &Terminal) -> u8 {
         log.line(&LogLine::new(Level::Warn, text));
     }
     run(asked, TestService::of_test(network), &given, log, terminal)
-}
-
-/// The first flag that asks for several runs, which only YAML scripts have.
-fn of_several_runs(arguments: &[OsString]) -> Option<String> {
-    let names = arguments.iter().filter_map(|argument| argument.to_str()?.strip_prefix("--"));
-    let name = names.filter_map(|name| name.split('=').next()).find(|name| OF_SEVERAL_RUNS.contains(name))?;
-    Some(format!("--{name}"))
 }
 
 fn refused(log: &mut TestLog, exit: Exit, why: &str) -> u8 {
@@ -201,6 +199,17 @@ fn carried_out(
         Ok(test) => test,
         Err(ended) => return ended,
     };
+    let several = &test.options().sonagi.several;
+    if !several.matrix.is_empty() || several.repeat.is_some_and(|times| times > 1) {
+        let why = "options.sonagi: several runs are asked for by the script's own file, and this is another's\n\
+                   hint: write `sonagi: { matrix: … }` in the script itself, or give --matrix and --repeat";
+        return Ended {
+            exit: Exit::Problems,
+            end: End::Nothing,
+            why: Some(why.to_owned()),
+            bars: Vec::new(),
+        };
+    }
     if !is_quiet {
         let _ = terminal.print(&introduced(&test.plan(), given));
     }
@@ -263,8 +272,12 @@ fn shown(ended: Ended, given: &GivenFlags, log: &mut TestLog, terminal: &Termina
     Ok(())
 }
 
-/// The library's inputs, from flags, environment and files.
-fn asked(given: &GivenFlags, network: &NetworkLateness) -> Result<Asked, (Exit, String)> {
+/// The library's inputs, from flags, environment and files, with these variables laid over `__ENV`.
+fn asked(
+    given: &GivenFlags,
+    network: &NetworkLateness,
+    over: &[(String, String)],
+) -> Result<Asked, (Exit, String)> {
     let wrong = |exit| move |why: String| (exit, why);
     let (script, source) = script(given).map_err(wrong(Exit::Other))?;
     let variables: Vec<(String, String)> = std::env::vars_os()
@@ -291,7 +304,7 @@ fn asked(given: &GivenFlags, network: &NetworkLateness) -> Result<Asked, (Exit, 
     Ok(Asked {
         script,
         source,
-        environment: given.environment(variables.clone()),
+        environment: laid_over(given.environment(variables.clone()), over),
         tiers,
         shards: std::thread::available_parallelism().map_or(1, usize::from),
         no_thresholds: given.has("no-thresholds"),
@@ -309,6 +322,12 @@ fn asked(given: &GivenFlags, network: &NetworkLateness) -> Result<Asked, (Exit, 
         watch: watching(given, network).map_err(wrong(Exit::Other))?,
         launch: service::mistakes,
     })
+}
+
+fn laid_over(mut environment: Vec<(String, String)>, over: &[(String, String)]) -> Vec<(String, String)> {
+    environment.retain(|(name, _)| over.iter().all(|(laid, _)| laid != name));
+    environment.extend(over.iter().cloned());
+    environment
 }
 
 /// Whoever looks at the target: a script does not say where that is, but its connections do.

@@ -4,30 +4,28 @@
 //! The script's own thresholds are left out: a trial is judged by the one expression, and must not be ended by another.
 
 use super::service::{self, TestService};
+use super::unattended::{Unattended, UnderWay};
 use crate::capacity::{Demand, TrialLength, TrialRun, Trials, Varied, service_is_varied};
 use crate::error::Error;
 use crate::invocation;
 use crate::limits;
-use crate::run_events::{self, WantedSinks, pass};
 use crate::runs;
-use crate::signals::{self, StopRequests};
+use crate::signals::StopRequests;
 use crate::target_watch::{NetworkLateness, TargetWatch, WatchWish, Whereabouts};
 use crate::terminal::Terminal;
 use crate::watched_service::WatchedService;
 use serde_json::{Map, Value, json};
 use sonagi_artillery::nearest;
-use sonagi_engine::RunEvent;
 use sonagi_k6::Secrets;
-use sonagi_k6::executor::{Abort, Reason};
-use sonagi_k6::options::{Executor, Scenario, Tiers};
+use sonagi_k6::executor::Reason;
+use sonagi_k6::options::{Executor, Scenario, Tiers, in_env};
 use sonagi_k6::run::{Asked, Ended, Test, Watching, load};
 use sonagi_measure::metrics::SeriesName;
-use sonagi_measure::summary::Summary;
 use sonagi_measure::thresholds::{Figures, Threshold};
 use sonagi_measure::watched;
 use sonagi_watch::probes::Target;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Virtual users made beforehand, at most: each has an interpreter of its own.
 const MOST_MADE: u64 = 1000;
@@ -75,9 +73,6 @@ impl K6Asked {
     }
 }
 
-/// The abort of the trial under way: signals ask it.
-type UnderWay = Arc<Mutex<Arc<Abort>>>;
-
 /// Trials of a k6 script.
 pub(crate) struct K6Trials {
     asked: K6Asked,
@@ -107,17 +102,7 @@ impl K6Trials {
         let path = asked.script.canonicalize().unwrap_or_else(|_| asked.script.clone());
         let source = std::fs::read(&path).map_err(|error| Error::file("read", &asked.script, error))?;
         let under_way = UnderWay::default();
-        let first = Arc::clone(&under_way);
-        let of_signal = move || {
-            let abort = Arc::clone(&first.lock().unwrap_or_else(PoisonError::into_inner));
-            abort.ask(Reason::Signal);
-        };
-        let (says, stop) = (*terminal, of_signal.clone());
-        let second = move || {
-            says.say("stopping at once");
-            stop();
-        };
-        let stop_requests = signals::listen(*terminal, of_signal, second)?;
+        let stop_requests = under_way.listen(terminal)?;
         let read = |load_of_trial: u64| {
             let environment = variables(&asked.environment_of(load_of_trial));
             let request = request(&asked, (&path, &source), (Map::new(), environment), None);
@@ -129,7 +114,10 @@ impl K6Trials {
             let [first, last] = [&test, &last].map(|test| test.options().sonagi.launch.as_ref());
             found.extend((first != last).then(|| service_is_varied(&asked.varied)));
         }
-        found.extend(unknown(&asked.until, &test));
+        let named = asked.until.metrics();
+        let named = named.iter().map(|metric| &*metric.name);
+        found.extend(named.filter_map(|name| unknown("--until", name, &test)));
+        found.extend(open_axes(&asked, &test));
         let wish = service::wish(&test, &path)?;
         let has_network = limits::has_network(test.options().sonagi.launch.as_ref());
         if asked.fresh && wish.is_none() {
@@ -264,28 +252,46 @@ fn chosen(asked: &K6Asked, test: &Test) -> Result<Scenario, String> {
     }
 }
 
-/// The problems of names that no run of the script measures.
-fn unknown(until: &Threshold, test: &Test) -> Vec<String> {
-    let metrics = test.metrics();
-    let unmeasured = |name: &str| {
-        if SeriesName::of(name).is_some() {
-            let what = format!("error: --until: `{name}` is a metric with tags");
-            return Some(format!("{what}\nhint: the whole metric is measured, not its parts"));
-        }
-        let metric = name.split('.').next().unwrap_or_default();
-        let is_known = metrics.iter().any(|known| known == metric)
-            || OF_EVERY_RUN.contains(&metric)
-            || watched::figures().any(|figure| figure == name);
-        let known = || metrics.iter().map(String::as_str).chain(OF_EVERY_RUN);
-        (!is_known).then(|| {
-            let hint = match nearest(metric, known()) {
-                Some(meant) => format!("did you mean `{meant}{}`?", &name[metric.len()..]),
-                None => "e.g. `http_req_duration.p95 < 200 and http_req_failed.rate < 0.01`".to_owned(),
-            };
-            format!("error: --until: no run of the script measures `{name}`\nhint: {hint}")
-        })
+/// The variables of the script's matrix that nobody has chosen a value of: a search is of one service, not of several.
+fn open_axes(asked: &K6Asked, test: &Test) -> Option<String> {
+    let is_chosen = |name: &str| {
+        asked.environment.iter().any(|(known, _)| known == name)
+            || matches!(&asked.varied, Varied::Variable(varied) if varied == name)
     };
-    until.metrics().into_iter().filter_map(|metric| unmeasured(&metric.name)).collect()
+    let matrix = &test.options().sonagi.several.matrix;
+    let open: Vec<&(String, Vec<Value>)> = matrix.iter().filter(|(name, _)| !is_chosen(name)).collect();
+    let chosen = |(name, values): &&(String, Vec<Value>)| {
+        format!("-e {name}={}", values.first().map(in_env).unwrap_or_default())
+    };
+    (!open.is_empty()).then(|| {
+        let names: Vec<&str> = open.iter().map(|(name, _)| name.as_str()).collect();
+        format!(
+            "error: {}: a search is of one combination of the matrix; {} has several values\nhint: choose one: {}",
+            asked.script.display(),
+            names.join(", "),
+            open.iter().map(chosen).collect::<Vec<_>>().join(" ")
+        )
+    })
+}
+
+/// What is wrong with a name, if no run of the script measures it.
+pub(super) fn unknown(place: &str, name: &str, test: &Test) -> Option<String> {
+    if SeriesName::of(name).is_some() {
+        let what = format!("error: {place}: `{name}` is a metric with tags");
+        return Some(format!("{what}\nhint: the whole metric is measured, not its parts"));
+    }
+    let (metrics, metric) = (test.metrics(), name.split('.').next().unwrap_or_default());
+    let is_known = metrics.iter().any(|known| known == metric)
+        || OF_EVERY_RUN.contains(&metric)
+        || watched::figures().any(|figure| figure == name);
+    let known = || metrics.iter().map(String::as_str).chain(OF_EVERY_RUN);
+    (!is_known).then(|| {
+        let hint = match nearest(metric, known()) {
+            Some(meant) => format!("did you mean `{meant}{}`?", &name[metric.len()..]),
+            None => "e.g. `http_req_duration.p95 < 200 and http_req_failed.rate < 0.01`".to_owned(),
+        };
+        format!("error: {place}: no run of the script measures `{name}`\nhint: {hint}")
+    })
 }
 
 /// A scenario of arrivals at a rate, with room for as many users as the target may need for them.
@@ -339,8 +345,7 @@ impl Trials for K6Trials {
         seconds: f64,
         folder: Option<(&Path, &str)>,
     ) -> Result<Option<TrialRun>, Error> {
-        let abort = Arc::new(Abort::default());
-        *self.under_way.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&abort);
+        let abort = self.under_way.renew();
         // Behind it: a signal that came before is seen here, one that comes later asks the new one.
         if self.stop_requests.to_stop() {
             return Ok(None);
@@ -351,49 +356,27 @@ impl Trials for K6Trials {
         let changes = (flags, variables(&environment));
         let request = request(&self.asked, (&self.path, &self.source), changes, Some(network.clone()));
         let folder = folder.map(|(parent, name)| runs::reserve(parent, name)).transpose()?;
-        let path = folder.as_ref().map(|folder| folder.path().to_owned());
-        let wanted = WantedSinks { folder, ..WantedSinks::default() };
-        let mut sinks = run_events::sinks(wanted).map_err(Error::could_not)?;
-        let script = invocation::script(&self.asked.script, &self.source);
-        let terminal = self.terminal;
-        let mut summary: Option<Summary> = None;
-        let mut service = match &mut self.service {
+        let service = match &mut self.service {
             Some(service) => TestService::of_all(service, network),
             None => TestService::of_test(network),
         };
-        let mut on = |event: RunEvent<'_>, service: &mut TestService<'_>| {
-            if let RunEvent::Ended(of_run) = &event {
-                summary = Some((*of_run).clone());
-            }
-            service.note(&event);
-            sinks.each(|sink| pass(sink, &event, Some(&script)), |trouble| runs::warn(&trouble, &terminal));
+        let unattended = Unattended {
+            asked: request,
+            file: invocation::script(&self.asked.script, &self.source),
+            folder,
+            diagnosed: None,
+            service,
+            combination: Map::new(),
         };
-        let loaded = load(request, &abort, &mut |event| on(event, &mut service));
-        let started =
-            loaded.and_then(|test| service.start(test, &self.path, path.as_deref(), &self.stop_requests));
-        let mut ended = match started {
-            Ok(test) => test.run(&abort, &mut |event| on(event, &mut service)),
-            Err(ended) => ended,
-        };
-        drop(sinks);
-        for trouble in service.end(&mut ended, &self.stop_requests) {
-            terminal.say(&format!("error: {trouble}"));
-        }
-        if let (Some(summary), Some(path)) = (service.summary(), &path)
-            && let Err(error) = sonagi_measure::folder::amend(path, summary)
-        {
-            terminal
-                .say(&format!("warning: the run folder: {error}; what the service used is missing in it"));
-        }
-        let Some(summary) = service.summary().cloned().or(summary) else {
-            let _ = path.map(std::fs::remove_dir);
-            return if abort.asked() { Ok(None) } else { Err(why(&ended, &self.asked.script)) };
+        let ran = unattended.run(&abort, &self.stop_requests, &self.terminal, &mut |_| {})?;
+        let Some(summary) = ran.summary else {
+            return if abort.asked() { Ok(None) } else { Err(why(&ran.ended, &self.asked.script)) };
         };
         let figures =
             Figures { measured: summary.names(), may_be_absent: |name| name.starts_with("errors.") };
         let judged = self.asked.until.judge(&figures);
         let (held, evidence) = (judged.held, judged.evidence);
-        Ok(Some(TrialRun { summary, held, evidence, figures: figures.measured, folder: path }))
+        Ok(Some(TrialRun { summary, held, evidence, figures: figures.measured, folder: ran.folder }))
     }
 
     fn log_in(&mut self, folder: &Path) {
@@ -403,8 +386,8 @@ impl Trials for K6Trials {
     }
 
     fn stopper(&self) -> Box<dyn FnOnce() + Send> {
-        let under_way = Arc::clone(&self.under_way);
-        Box::new(move || under_way.lock().unwrap_or_else(PoisonError::into_inner).ask(Reason::Request))
+        let under_way = self.under_way.clone();
+        Box::new(move || under_way.ask(Reason::Request))
     }
 
     fn is_stopped(&self) -> bool {

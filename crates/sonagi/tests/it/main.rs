@@ -20,6 +20,7 @@ mod k6_hostile;
 mod k6_log;
 mod k6_page;
 mod k6_report;
+mod k6_several;
 mod launch;
 mod matrix;
 mod node;

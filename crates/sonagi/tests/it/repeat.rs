@@ -235,23 +235,6 @@ fn a_warm_up_that_leaves_nothing_is_refused() {
 }
 
 #[test]
-fn several_runs_of_a_k6_script_are_refused_with_what_to_do_instead() {
-    let place = Place::new();
-    let check = |script: &str, arguments: &[&str], code: i32, what: &str| {
-        place.write("script.js", script);
-        let answer = place.sonagi(&[&["run", "script.js"], arguments].concat());
-        assert_eq!(answer.code, Some(code), "{answer:?}");
-        assert!(
-            answer.err.contains(what) && answer.err.contains("`sonagi compare old -- new`"),
-            "{answer:?}"
-        );
-    };
-    check("export default () => {};\n", &["--repeat", "5"], 255, "--repeat is a flag of YAML scripts");
-    let asks = "export const options = { sonagi: { repeat: 5 } };\nexport default () => {};\n";
-    check(asks, &[], 104, "repeat is a key of YAML scripts, and a k6 script is run once");
-}
-
-#[test]
 fn runs_of_a_matrix_whose_load_was_overridden_are_not_comparable() {
     let place = Place::new();
     place.write("health.yml", HEALTH);

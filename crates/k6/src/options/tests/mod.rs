@@ -1,5 +1,6 @@
 //! Results of k6 2.2 for given options, seen by running it, and ours.
 
+mod several;
 mod view;
 
 use super::*;
@@ -413,16 +414,6 @@ fn a_higher_tier_goes_before_a_lower_one() {
 }
 
 #[test]
-fn several_runs_of_a_k6_script_are_refused_with_what_to_do_instead() {
-    let problems = script(json!({"sonagi": {"repeat": 5, "compare": {"across": "pool"}, "matrix": null}}));
-    let told = problems.unwrap_err().to_string();
-    for name in ["repeat", "compare"] {
-        assert!(told.contains(&format!("options.sonagi: {name} is a key of YAML scripts")), "{told}");
-    }
-    assert!(told.contains("`sonagi compare old -- new`") && !told.contains("matrix is a key"), "{told}");
-}
-
-#[test]
 fn what_k6_only_warns_of_is_a_notice() {
     let notices = |options: Value| script(options).unwrap().notices;
     assert_eq!(
@@ -436,7 +427,7 @@ fn what_k6_only_warns_of_is_a_notice() {
     assert_eq!(
         notices(json!({"sonagi": {"keepConnections": true, "x": 1}})),
         [
-            "options.sonagi: `x` is unknown and ignored, known are keepConnections, stackSize, memoryLimit, busyLimit, delivery, watch, launch"
+            "options.sonagi: `x` is unknown and ignored, known are keepConnections, stackSize, memoryLimit, busyLimit, delivery, watch, launch, matrix, repeat, compare"
         ]
     );
     assert_eq!(
@@ -460,6 +451,7 @@ fn options_of_sonagi_are_read() {
         delivery: Rules { deadline_ns: 2_000_000_000, settle_ns: 50_000_000, echo: false },
         drain: Some(Duration::from_secs(1)),
         watch: vec!["port:1".to_owned()],
+        several: Several::default(),
         launch: Some(json!({"command": "x"})),
     };
     assert_eq!(script(options).unwrap().options.sonagi, expected);
