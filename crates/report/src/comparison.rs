@@ -11,6 +11,7 @@ use sonagi_verdict::compare::{
     Compared, Comparison, Figure, Judgement, Mismatch, Observation, RUNS_AT_LEAST, RUNS_AT_MOST, Scale,
     WarmUp,
 };
+use std::collections::BTreeSet;
 
 /// Runs that were left out and are told one by one.
 const LEFT_OUT: usize = 5;
@@ -255,6 +256,7 @@ fn sentences(comparison: &Comparison) -> Vec<(&'static str, String)> {
     if let Some(more) = comparison.left_out.len().checked_sub(LEFT_OUT).filter(|more| *more > 0) {
         sentences.push(("", format!("and {}", counted(more as u64, "more run"))));
     }
+    sentences.extend(reports(comparison).map(|sentence| ("reports", sentence)));
     let sides = comparison.sides.iter().zip(&comparison.warm_ups);
     let warm_ups = sides.filter_map(|((side, _), found)| Some(format!("{side}: {}", found_of(found)?)));
     let warm_ups: Vec<String> = warm_ups.collect();
@@ -286,6 +288,22 @@ fn sentences(comparison: &Comparison) -> Vec<(&'static str, String)> {
         sentences.push(("note", format!("the {others} are judged together (Holm); the first one decides")));
     }
     sentences
+}
+
+/// Runs that are reports, also of other tools: a reader should know how little is behind their figures.
+fn reports(comparison: &Comparison) -> Option<String> {
+    let tools: BTreeSet<&str> = comparison.reports.iter().map(String::as_str).collect();
+    let tools = tools.into_iter().collect::<Vec<_>>().join(" and ");
+    let runs = counted(comparison.sides.iter().map(|(_, runs)| *runs as u64).sum(), "run");
+    match comparison.reports.len() {
+        0 => None,
+        1 => Some(format!(
+            "1 of {runs} is a report of {tools}: single figures, without their distribution or conditions"
+        )),
+        many => Some(format!(
+            "{many} of {runs} are reports of {tools}: single figures, without their distribution or conditions"
+        )),
+    }
 }
 
 /// The runs without a figure that the others of their side decide.

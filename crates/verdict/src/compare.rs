@@ -23,6 +23,7 @@ pub use figure::{Direction, Figure, Had, chosen};
 pub use observation::{Observation, Unsound};
 pub use warm_up::{WarmUp, warm_up};
 
+use observation::TOOL;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Fewer runs a side than these decide nothing: with four, one odd run is the interval.
@@ -141,6 +142,9 @@ pub struct Comparison {
     pub without_ratio: Vec<String>,
     /// What was left out of the begins of each side's runs; empty where nobody looked.
     pub warm_ups: [Vec<WarmUp>; 2],
+    /// The tools of those runs that are reports: their figures alone are known, and neither distribution nor
+    /// conditions.
+    pub reports: Vec<String>,
 }
 
 /// Compares B with A.
@@ -183,6 +187,7 @@ pub fn compare(sides: &[Side; 2], question: &Question) -> Comparison {
         left_out,
         missing,
         without_ratio,
+        reports: sound.iter().flatten().filter_map(|run| run.conditions.get(TOOL).cloned()).collect(),
         warm_ups: sound.each_ref().map(|side| side.iter().filter_map(|run| run.warm_up).collect()),
     }
 }

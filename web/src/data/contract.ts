@@ -218,7 +218,7 @@ export interface Matrix {
   /** Word by word, secrets masked; empty of an older version. */
   command: string[];
   machine: string;
-  verdict: { held: boolean; headline: string; others: string[] };
+  verdict: { held: boolean; asks_for_users: boolean; headline: string; others: string[] };
   remarks: Remark[];
   choices: Choice[];
   table: { axes: string[]; columns: string[]; legend: string; rows: Combination[] };

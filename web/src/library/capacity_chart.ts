@@ -1,54 +1,113 @@
-// Every trial of a search by its load and its p99, both on logarithmic scales, with the bracket between the bounds.
+// Every trial of a search by its load: its p99 in one chart, the share delivered in another, with the bracket between
+// the bounds. Both have one scale of loads. A trial that has no such figure is in the chart too, on a line at its edge:
+// a target that answers nothing has no latency, and that is what must be seen of it.
 
 import type { Capacity, CapacityTrial } from '../data/contract';
 import { text } from '../text';
-import { count, milliseconds } from '../text/format';
+import { count, milliseconds, share } from '../text/format';
+import { logarithmic, ofShares, type Scale } from './capacity_scales';
 import { draw, drawing } from './svg';
 
 const WIDTH = 720;
-const HEIGHT = 260;
-/** Room for the scales' numbers. */
-const LEFT = 64;
+/** Room for what is said beside the scales. */
+const LEFT = 80;
 const BOTTOM = 26;
 const TOP = 12;
 const RIGHT = 16;
+/** Room for the line of trials without a figure, and how far it is from the edge. */
+const LANE = 24;
+const INSET = 8;
 
-export function capacityChart(search: Capacity): SVGElement {
-  const timed = search.trials.filter(trial => (trial.p99_ms ?? 0) > 0);
-  const svg = drawing(WIDTH, HEIGHT, 'capacity-chart', text().capacity.chart(search.trials.length));
-  const across = scale(
-    search.trials.map(trial => trial.load),
-    LEFT,
-    WIDTH - RIGHT,
-  );
-  const up = scale(
-    timed.map(trial => trial.p99_ms ?? 1),
-    HEIGHT - BOTTOM,
-    TOP,
-  );
-  const { lower, upper } = search;
+/** What a chart shows of each trial. */
+interface Figure {
+  name: 'latency' | 'delivery';
+  height: number;
+  label: string;
+  of: (trial: CapacityTrial) => number | null;
+  scale: (values: number[], from: number, to: number) => Scale;
+  /** A value beside the scale. */
+  tick: (value: number) => string;
+  /** A value in the title of a mark. */
+  shown: (value: number) => string;
+  /** Where the line of trials without a value is, its name, and the title of a mark on it. */
+  without: { edge: 'upper' | 'lower'; lane: string; title: string };
+}
+
+/** Latency rises to where no answer arrives: that is above all others. */
+export function latencyChart(search: Capacity): SVGElement {
+  const t = text().capacity;
+  const of = (trial: CapacityTrial) => trial.p99_ms;
+  const unanswered = search.trials.filter(trial => of(trial) === null).length;
+  return chart(search, {
+    name: 'latency',
+    height: 260,
+    label: t.latencyChart(search.trials.length, unanswered),
+    of,
+    scale: logarithmic,
+    tick: milliseconds,
+    shown: ms => `p99 ${milliseconds(ms)}`,
+    without: { edge: 'upper', ...t.unanswered },
+  });
+}
+
+/** Null of a search in which no trial knew what was owed. */
+export function deliveryChart(search: Capacity): SVGElement | null {
+  const t = text().capacity;
+  const of = (trial: CapacityTrial) => trial.delivered;
+  if (search.trials.every(trial => of(trial) === null)) return null;
+  return chart(search, {
+    name: 'delivery',
+    height: 180,
+    label: t.deliveryChart(search.trials.length),
+    of,
+    scale: ofShares,
+    tick: share,
+    shown: part => t.shareDelivered(share(part)),
+    without: { edge: 'lower', ...t.unowed },
+  });
+}
+
+function chart(search: Capacity, figure: Figure): SVGElement {
+  const { trials, lower, upper } = search;
+  const { of, without } = figure;
+  const svg = drawing(WIDTH, figure.height, `capacity-chart ${figure.name}`, figure.label);
+  const bottom = figure.height - BOTTOM;
+  const values = trials.map(of).filter(value => value !== null);
+  const room = values.length < trials.length ? LANE : 0;
+  const isAbove = without.edge === 'upper';
+  const loads = trials.map(trial => trial.load);
+  const across = logarithmic(loads, LEFT, WIDTH - RIGHT);
+  const up = figure.scale(values, isAbove ? bottom : bottom - room, isAbove ? TOP + room : TOP);
   if (lower && upper) {
     const [x, end] = [across.place(lower.load), across.place(upper.load)];
-    const area = { x, y: TOP, width: Math.max(end - x, 2), height: HEIGHT - BOTTOM - TOP, class: 'bracket' };
+    const area = { x, y: TOP, width: Math.max(end - x, 2), height: bottom - TOP, class: 'bracket' };
     svg.append(draw('rect', area, `${lower.name} – ${upper.name}`));
   }
   for (const load of across.ticks) {
     const x = across.place(load);
-    svg.append(draw('line', { x1: x, x2: x, y1: TOP, y2: HEIGHT - BOTTOM, class: 'grid' }));
-    svg.append(label(x, HEIGHT - 8, 'middle', count(load)));
+    svg.append(draw('line', { x1: x, x2: x, y1: TOP, y2: bottom, class: 'grid' }));
+    svg.append(label(x, figure.height - 8, 'middle', count(load)));
   }
-  for (const ms of up.ticks) {
-    const y = up.place(ms);
-    svg.append(draw('line', { x1: LEFT, x2: WIDTH - RIGHT, y1: y, y2: y, class: 'grid' }));
-    svg.append(label(LEFT - 6, y + 4, 'end', milliseconds(ms)));
+  for (const tick of up.ticks) svg.append(...row(up.place(tick), figure.tick(tick), 'grid'));
+  const lane = isAbove ? TOP + INSET : bottom - INSET;
+  if (room > 0) svg.append(...row(lane, without.lane, 'grid without'));
+  for (const trial of trials) {
+    const value = of(trial);
+    const [y, shown] = value === null ? [lane, without.title] : [up.place(value), figure.shown(value)];
+    svg.append(mark(trial, shown, across.place(trial.load), y));
   }
-  for (const trial of timed) svg.append(mark(trial, across.place(trial.load), up.place(trial.p99_ms ?? 1)));
   return svg;
 }
 
+/** A line across, with its name beside it. */
+function row(y: number, name: string, className: string): SVGElement[] {
+  const line = draw('line', { x1: LEFT, x2: WIDTH - RIGHT, y1: y, y2: y, class: className });
+  return [line, label(LEFT - 6, y + 4, 'end', name)];
+}
+
 /** A shape for each outcome: no colour alone tells them apart. */
-function mark(trial: CapacityTrial, x: number, y: number): SVGElement {
-  const title = [trial.name, text().capacity.outcomes[trial.outcome], `p99 ${milliseconds(trial.p99_ms)}`].join(' · ');
+function mark(trial: CapacityTrial, shown: string, x: number, y: number): SVGElement {
+  const title = [trial.name, text().capacity.outcomes[trial.outcome], shown].join(' · ');
   if (trial.outcome === 'held') return draw('circle', { cx: x, cy: y, r: 4, class: 'held' }, title);
   if (trial.outcome === 'unreliable') return draw('circle', { cx: x, cy: y, r: 4, class: 'unreliable' }, title);
   const cross = `M${x - 4},${y - 4}L${x + 4},${y + 4}M${x - 4},${y + 4}L${x + 4},${y - 4}`;
@@ -59,22 +118,4 @@ function label(x: number, y: number, anchor: string, words: string): SVGElement 
   const element = draw('text', { x, y, 'text-anchor': anchor });
   element.textContent = words;
   return element;
-}
-
-interface Scale {
-  place: (value: number) => number;
-  ticks: number[];
-}
-
-/** A logarithmic scale that has all these values in it, with round numbers: 1, 2 and 5 of each power of ten. */
-function scale(values: number[], from: number, to: number): Scale {
-  const low = Math.min(...values, Number.MAX_VALUE) / 1.3;
-  const high = Math.max(...values, low * 2) * 1.3;
-  const [least, most] = values.length > 0 ? [low, high] : [1, 10];
-  const place = (value: number) => from + ((to - from) * Math.log(value / least)) / Math.log(most / least);
-  const powers = [];
-  for (let power = 10 ** Math.floor(Math.log10(least)); power <= most; power *= 10) powers.push(power);
-  const steps = most / least > 2_000 ? [1] : [1, 2, 5];
-  const ticks = powers.flatMap(power => steps.map(step => step * power));
-  return { place, ticks: ticks.filter(tick => tick >= least && tick <= most) };
 }

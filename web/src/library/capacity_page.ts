@@ -1,5 +1,6 @@
-// How much a target holds: the answer, every trial in a chart of load against latency, and the curve as a table. Figures and
-// words are the binary's, as `sonagi report` prints them. While the search goes on, the page asks for them again.
+// How much a target holds: the answer, every trial in charts of load against latency and against delivery, and the
+// curve as a table. Figures and words are the binary's, as `sonagi report` prints them. While the search goes on, the
+// page asks for them again.
 
 import type { Boot, Capacity, CapacityTrial } from '../data/contract';
 import { missing, section, sentence } from '../panels/panel';
@@ -11,7 +12,7 @@ import { h } from '../shell/dom';
 import { language, text } from '../text';
 import { date, milliseconds, NONE, share } from '../text/format';
 import { said } from '../text/sentences';
-import { capacityChart } from './capacity_chart';
+import { deliveryChart, latencyChart } from './capacity_chart';
 import { linked } from './links';
 import { verdictStrip } from './verdict_strip';
 
@@ -86,8 +87,11 @@ const tablesOf = (search: Capacity): Tables => ({ of: headsOf(search), curve: cu
 function figures(search: Capacity, tables: Tables): HTMLElement[] {
   const t = text().capacity;
   const { recovered } = search;
+  const delivery = deliveryChart(search);
+  const title = delivery ? t.curve.withDelivery : t.curve.ofLatency;
+  const charts = [titled('p99', latencyChart(search)), delivery && titled(t.delivered, delivery)];
   return [
-    section('curve', t.curve, capacityChart(search), h('p', { class: 'note' }, t.chartNote), tables.curve.element),
+    section('curve', title, ...charts, h('p', { class: 'note' }, t.chartNote), tables.curve.element),
     section('trials', t.trials, tables.trials.element),
     ...(recovered.length > 0
       ? [section('recovery', t.recovery, ...recovered.map(line => h('p', {}, sentence(line))))]
@@ -95,7 +99,11 @@ function figures(search: Capacity, tables: Tables): HTMLElement[] {
   ];
 }
 
+const titled = (title: string, chart: SVGElement) => h('figure', {}, h('h3', {}, title), chart);
+
 function curve(search: Capacity): Tables['curve'] {
+  const t = text().capacity.curve;
+  const delivers = search.trials.some(trial => trial.delivered !== null);
   const [load, ...figures] = search.columns.map(title => said(title).text);
   return new Table<Capacity['rows'][number]>(
     [
@@ -103,7 +111,7 @@ function curve(search: Capacity): Tables['curve'] {
       ...figures.map((title, at) => ({ key: title, label: title, cell: cellAt(at) })),
       { key: 'verdict', label: text().matrix.verdict, text: true, cell: row => said(row.verdict).text },
     ],
-    text().capacity.curve,
+    delivers ? t.withDelivery : t.ofLatency,
   );
 }
 

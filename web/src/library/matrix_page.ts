@@ -52,11 +52,12 @@ function comparing(axis?: string): string {
   return `${matrix}repeat: 5\ncompare: { across: ${axis ?? 'pool'} }`;
 }
 
-/** How many runs held their users, and why the others did not. */
+/** How many runs held their users, or passed where none were asked for, and why the others did not. */
 function verdict(matrix: Matrix): HTMLElement {
-  const { held, headline, others } = matrix.verdict;
+  const { held, asks_for_users: asksForUsers, headline, others } = matrix.verdict;
   const look = held ? 'pass' : 'fail';
-  const word = held ? text().matrix.allHeld : text().matrix.notAllHeld;
+  const { all, notAll } = asksForUsers ? text().matrix.held : text().matrix.passed;
+  const word = held ? all : notAll;
   const note = [date(matrix.started), matrix.machine].filter(part => part !== '').join(' · ');
   return verdictStrip({ look, outcome: look, word, headline, beside: others, note: [note] });
 }

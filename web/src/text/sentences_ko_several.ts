@@ -149,9 +149,15 @@ const LEGEND: readonly (readonly [string, string])[] = [
   ['e2e: planned send to receipt.', 'e2e: 계획한 전송 시각부터 수신까지.'],
   ['B/copy: all bytes received over the copies that arrived.', 'B/copy: 받은 모든 바이트를 도착한 사본 수로 나눈 값.'],
   ["CPU s and MB: the service's.", 'CPU s와 MB: 서비스가 쓴 양.'],
-  ['most users: at one time.', 'most users: 동시에 있던 최대 사용자 수.'],
+  [
+    'most users: at one time; of a run that connects any, those connected.',
+    'most users: 동시에 있던 최대 사용자 수. 접속하는 사용자가 있는 실행에서는 접속한 사용자만 셉니다.',
+  ],
   ['held: runs that sustained all their users, of those made.', 'held: 모든 사용자를 유지한 실행 수와 전체 실행 수.'],
-  ['passed: runs that passed and lost nothing, of those made.', 'passed: 아무것도 잃지 않고 통과한 실행 수와 전체 실행 수.'],
+  [
+    'passed: runs that passed and lost nothing, of those made.',
+    'passed: 아무것도 잃지 않고 통과한 실행 수와 전체 실행 수.',
+  ],
   [
     'Figures are medians over the runs that say something of the target.',
     '수치는 대상에 관해 알려 주는 실행들의 중앙값입니다.',
@@ -233,6 +239,15 @@ const MATRICES: Entry[] = [
   ['no steady state in {n} of {of} [run|runs], {rest}', unsteady],
   ['no steady state in {n} of {of} [run|runs]', unsteady],
   ['{n} of {of} [run|runs] too short to tell', '실행 {of}회 중 {n}회는 너무 짧아 알 수 없음'],
+  [
+    '1 of {of} [run|runs] is a report of {tools}: single figures, without their distribution or conditions',
+    '실행 {of}회 중 1회는 {tools} 보고서입니다. 분포와 조건 없이 단일 수치만 있습니다',
+  ],
+  [
+    '{n} of {of} [run|runs] are reports of {tools}: single figures, without their distribution or conditions',
+    '실행 {of}회 중 {n}회는 {tools} 보고서입니다. 분포와 조건 없이 단일 수치만 있습니다',
+  ],
+  ['{seed} draws the order of each round', '{seed}이(가) 라운드마다 실행 순서를 정합니다'],
   ["{seed} draws the order of each round and its runs' seeds", '{seed}이(가) 라운드마다 실행 순서와 시드를 정합니다'],
   [
     '{n} of {of} runs began while it was busy: {told}',
@@ -243,6 +258,7 @@ const MATRICES: Entry[] = [
   ['cause', '원인'],
   ['drift', '변동'],
   ['warm-up', '준비 구간'],
+  ['reports', '보고서'],
   ['machine', '장비'],
   ['seed', '시드'],
   ['not judged', '판정 제외'],

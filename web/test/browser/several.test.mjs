@@ -28,11 +28,16 @@ const pools = {
   sonagi: '0.1.0',
   command: ['sonagi', 'run', 'pool.yml', '--repeat', '5'],
   machine: '2 cores of a machine',
-  verdict: { held: false, headline: '14 of 15 runs sustained all users', others: ['2, round 3: FAIL; it was slow'] },
+  verdict: {
+    held: false,
+    asks_for_users: false,
+    headline: '14 of 15 runs passed',
+    others: ['2, round 3: FAIL; it was slow'],
+  },
   remarks: [{ label: 'seed', sentence: "7 draws the order of each round and its runs' seeds" }],
   table: {
     axes: ['pool'],
-    columns: ['held', 'http p99'],
+    columns: ['passed', 'http p99'],
     legend: 'Times in ms. http: planned request to answer. 4xx/5xx: share of answers with such a status.',
     rows: [row('2', '4 of 5', '468', false), row('10', '5 of 5', '55.0', true), row('50', '5 of 5', '54.0', true)],
   },
@@ -85,9 +90,9 @@ test('a matrix has a row a value, with a dot a run and the word of the binary', 
   const page = await open(browser, `${url}/matrices/pools`, { ready: ready(1) });
   assert.match(
     await page.locator('#matrix').innerText(),
-    /Best by operations\.list\.response_ms\.p99: pool 50\. Take pool 10/,
+    /Take pool 10: no smaller [^.]*\. Best by operations\.list\.response_ms\.p99: pool 50\./,
   );
-  assert.match(await page.locator('#verdict').innerText(), /NOT ALL HELD[\s\S]*14 of 15 runs[\s\S]*2, round 3: FAIL/);
+  assert.match(await page.locator('#verdict').innerText(), /NOT ALL PASSED[\s\S]*14 of 15 runs[\s\S]*2, round 3: FAIL/);
   const combinations = page.locator('#combinations tbody tr');
   assert.match(await combinations.nth(1).innerText(), /10\s+5 of 5\s+55\.0\s+1 PASS · 2 PASS/);
   assert.equal(await combinations.nth(0).locator('a').first().getAttribute('href'), '/runs/pools%2Fpool-2-1');
@@ -186,22 +191,21 @@ test('two sides of runs have a row a figure, with a dot a run of each on one sca
   await page.close();
 });
 
-/** A search that has made so many of its trials; all of them are an answer. */
+/** A search that has made so many of its trials; all of them are an answer. At 160/s nothing is answered any more. */
 function search(trials) {
   const all = [
-    { load: 10, outcome: 'held', p99_ms: 12 },
-    { load: 40, outcome: 'held', p99_ms: 14 },
-    { load: 160, outcome: 'missed', p99_ms: 2_400 },
-    { load: 80, outcome: 'held', p99_ms: 41 },
-    { load: 84, outcome: 'missed', p99_ms: 410 },
-    { load: 84, outcome: 'unreliable', p99_ms: 30 },
+    { load: 10, outcome: 'held', p99_ms: 12, delivered: 1 },
+    { load: 40, outcome: 'held', p99_ms: 14, delivered: 1 },
+    { load: 160, outcome: 'missed', p50_ms: null, p99_ms: null, delivered: 0 },
+    { load: 80, outcome: 'held', p99_ms: 41, delivered: 1 },
+    { load: 84, outcome: 'missed', p99_ms: 410, delivered: 0.96 },
+    { load: 84, outcome: 'unreliable', p99_ms: 30, delivered: null },
   ];
   const is_over = trials === all.length;
   const made = all.slice(0, trials).map((trial, at) => ({
     p50_ms: 9,
-    delivered: null,
     length: '20 s',
-    evidence: `http.response_time.p99 = ${trial.p99_ms}`,
+    evidence: `http.response_time.p99 ${trial.p99_ms === null ? 'was not measured' : `= ${trial.p99_ms}`}`,
     name: `${trial.load}/s`,
     folder: `00${at + 1}-${trial.load}`,
     ...trial,
@@ -222,10 +226,10 @@ function search(trials) {
     known: 'so far: 40/s held (unconfirmed)',
     lower: is_over ? { load: 80, name: '80/s' } : null,
     upper: is_over ? { load: 84, name: '84/s' } : null,
-    columns: ['load', 'achieved', 'p50', 'p99'],
+    columns: ['load', 'achieved', 'p50', 'p99', 'delivered'],
     rows: made.map(trial => ({
       load: trial.name,
-      cells: ['9/s', '9 ms', `${trial.p99_ms} ms`],
+      cells: ['9/s', '9 ms', trial.p99_ms === null ? '-' : `${trial.p99_ms} ms`, '100 %'],
       verdict: trial.outcome === 'held' ? 'held 1 of 1' : 'failed 1 of 1',
     })),
     trials: made,
@@ -243,23 +247,24 @@ test('a search for a capacity is seen growing until it has its answer, with a ma
   await library.close();
   const page = await open(browser, `${url}/capacities/bucket-capacity`, { ready: ready(2) });
   assert.match(await page.locator('#verdict').innerText(), /searching[\s\S]*so far: 40\/s held/);
-  assert.equal(await page.locator('.capacity-chart .held').count(), 2);
+  const marks = (chart, kind) => page.locator(`.capacity-chart.${chart} .${kind}`);
+  const counts = chart =>
+    Promise.all(['held', 'missed', 'unreliable', 'bracket'].map(kind => marks(chart, kind).count()));
+  assert.deepEqual([await counts('latency'), await counts('delivery')], Array(2).fill([2, 0, 0, 0]));
   await page.click('#trials [data-sort=load]');
   server.capacities['bucket-capacity'] = search(6);
   await page.waitForSelector(ready(6));
   assert.match(await page.locator('#verdict').innerText(), /FOUND[\s\S]*80\/s holds[\s\S]*operate at 56\/s/);
-  const marks = kind => page.locator(`.capacity-chart .${kind}`);
-  assert.deepEqual(
-    await Promise.all(['held', 'missed', 'unreliable', 'bracket'].map(kind => marks(kind).count())),
-    [3, 2, 1, 1],
-  );
-  const [low, high] = await marks('held').evaluateAll(dots => dots.map(dot => Number(dot.getAttribute('cx'))));
+  assert.deepEqual([await counts('latency'), await counts('delivery')], Array(2).fill([3, 2, 1, 1]));
+  const across = chart => marks(chart, 'held').evaluateAll(dots => dots.map(dot => Number(dot.getAttribute('cx'))));
+  const [low, high] = await across('latency');
   assert.ok(high > low + 20, 'a higher load stands further right');
+  assert.deepEqual(await across('delivery'), await across('latency'), 'loads are on one scale');
   assert.equal(await page.getAttribute('#trials th:nth-child(2)', 'aria-sort'), 'descending', 'as it was sorted');
   await page.click('#trials [data-sort=number]');
   await page.click('#trials [data-sort=number]');
   const trials = page.locator('#trials tbody tr');
-  assert.match(await trials.nth(2).innerText(), /3\s+160\/s\s+20 s\s+failed[\s\S]*p99 = 2400/);
+  assert.match(await trials.nth(2).innerText(), /3\s+160\/s\s+20 s\s+failed[\s\S]*p99 was not measured/);
   assert.equal(await trials.nth(2).locator('a').getAttribute('href'), '/runs/bucket-capacity%2F003-160');
   await assertAccessible(page, 'capacity');
   await screenshot(page, 'capacity');
@@ -272,5 +277,64 @@ test('a search for a capacity is seen growing until it has its answer, with a ma
   await page.waitForTimeout(1_500);
   assert.equal(asked(), before, 'an answer is asked for no more');
   assert.deepEqual(page.problems, []);
+  await page.close();
+});
+
+/** The marks of a chart of a search: their titles, and how far down they are. */
+function marksOf(page, chart) {
+  const marks = page.locator(`.capacity-chart.${chart} :is(.held, .missed, .unreliable)`);
+  return marks.evaluateAll(shapes =>
+    shapes.map(shape => ({ title: shape.querySelector('title').textContent, y: shape.getBoundingClientRect().y })),
+  );
+}
+
+test('a trial without an answer, or in which nothing was owed, is at the edge of its chart', async () => {
+  server.capacities['bucket-capacity'] = search(6);
+  const page = await open(browser, `${url}/capacities/bucket-capacity`, { ready: ready(6) });
+  const latency = await marksOf(page, 'latency');
+  assert.deepEqual(
+    latency.map(({ title }) => title),
+    [
+      '10/s · held · p99 12 ms',
+      '40/s · held · p99 14 ms',
+      '160/s · failed · no answer arrived',
+      '80/s · held · p99 41 ms',
+      '84/s · failed · p99 410 ms',
+      '84/s · generator fell behind · p99 30 ms',
+    ],
+  );
+  const [, , unanswered, ...others] = latency;
+  assert.ok(
+    others.every(({ y }) => y > unanswered.y + 10),
+    'it is above all latencies',
+  );
+  const delivery = await marksOf(page, 'delivery');
+  assert.deepEqual(
+    delivery.map(({ title }) => title),
+    [
+      '10/s · held · 100 % delivered',
+      '40/s · held · 100 % delivered',
+      '160/s · failed · 0 % delivered',
+      '80/s · held · 100 % delivered',
+      '84/s · failed · 96 % delivered',
+      '84/s · generator fell behind · nothing was owed',
+    ],
+  );
+  const [all, , nothing, , most, unowed] = delivery.map(({ y }) => y);
+  assert.ok(all < most && most < nothing && nothing < unowed - 10, 'what arrived rises, what was not owed is below');
+  assert.match(await page.locator('.capacity-chart.latency').getAttribute('aria-label'), /in 1 of which no answer/);
+  assert.match(await page.locator('.capacity-chart.delivery').getAttribute('aria-label'), /6 trials by load and share/);
+  await page.close();
+});
+
+test('a search without a ledger has a chart of latency alone', async () => {
+  const { trials, ...rest } = search(6);
+  server.capacities['bucket-capacity'] = { ...rest, trials: trials.map(trial => ({ ...trial, delivered: null })) };
+  const page = await open(browser, `${url}/capacities/bucket-capacity`, { ready: ready(6) });
+  assert.equal(await page.locator('#curve h2').textContent(), 'Load and latency');
+  assert.deepEqual(
+    [(await marksOf(page, 'latency')).length, await page.locator('.capacity-chart.delivery').count()],
+    [6, 0],
+  );
   await page.close();
 });

@@ -23,7 +23,12 @@ impl Matrix {
             "sonagi": self.version,
             "machine": self.machine,
             "command": self.command,
-            "verdict": { "held": self.all_held(), "headline": headline, "others": bounded(others, "run") },
+            "verdict": {
+                "held": self.all_held(),
+                "asks_for_users": self.asks_for_users(),
+                "headline": headline,
+                "others": bounded(others, "run"),
+            },
             "remarks": labelled(self.remarks()),
             "choices": self.answer.choices.iter().map(chosen).collect::<Vec<_>>(),
             "table": {

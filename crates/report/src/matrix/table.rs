@@ -49,7 +49,7 @@ const MEDIANS: &str = "Figures are medians over the runs that say something of t
 /// Beneath the table, so that no figure is without its unit: for the columns that have one of these titles.
 const LEGEND: [(&str, &str); 9] = [
     ("held/wanted", "held/wanted: most users connected at one time."),
-    ("most users", "most users: at one time."),
+    ("most users", "most users: at one time; of a run that connects any, those connected."),
     ("conn avg", "conn: until a user is connected."),
     ("msgs/s", "msgs/s: copies that arrived."),
     ("fails", "fails: failures of all kinds."),

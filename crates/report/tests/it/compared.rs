@@ -55,6 +55,22 @@ fn a_figure_asked_for_that_is_zero_in_a_run_is_named_beside_the_primary_one() {
 }
 
 #[test]
+fn runs_that_are_reports_are_said_to_be_single_figures() {
+    let report = |tool: &str| Observation::of_report("x", tool, BTreeMap::from([(P99.to_owned(), 20.0)]));
+    let mut sides = [side("A", &[20.0; 5]), side("B", &[20.0; 5])];
+    assert!(!told(&sides).contains("reports"), "runs are none");
+    sides[1].runs = vec![report("another")];
+    let words = told(&sides).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        words.contains("reports 1 of 6 runs is a report of another: single figures, without their"),
+        "{words}"
+    );
+    sides[0].runs = vec![report("another")];
+    let words = told(&sides).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("reports 2 of 2 runs are reports of another: single figures"), "{words}");
+}
+
+#[test]
 fn a_hint_that_cannot_help_is_not_given() {
     let mut sides = [side("A", &[20.0; 5]), side("B", &[20.0; 5])];
     let other = |run: &mut Observation| drop(run.conditions.insert("script".to_owned(), "9b1e".to_owned()));

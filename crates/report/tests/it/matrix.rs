@@ -152,6 +152,7 @@ fn the_page_has_the_words_of_the_terminal_and_each_rows_runs() {
     summary(&mut matrix.runs[0]).run_folder = Some("runs/20261121-194213-ten-groups/sse-1000".into());
     let page = matrix.page();
     assert_eq!(page["verdict"]["held"], json!(false));
+    assert_eq!(page["verdict"]["asks_for_users"], json!(true), "of ten and of a thousand");
     assert_eq!(page["verdict"]["others"].as_array().unwrap().len(), 3);
     let rows = page["table"]["rows"].as_array().unwrap();
     assert_eq!((rows.len(), &rows[0]["values"]), (4, &json!(["sse", "1,000"])));

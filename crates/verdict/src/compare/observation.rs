@@ -6,6 +6,9 @@ use sonagi_measure::summary::{Conclusion, Summary};
 use sonagi_measure::totals::Header;
 use std::collections::BTreeMap;
 
+/// The condition that says whose report a run is, where it is one.
+pub(super) const TOOL: &str = "tool";
+
 /// A run as one observation.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Observation {
@@ -103,7 +106,7 @@ impl Observation {
 
     /// What another tool reported of a run of its own.
     pub fn of_report(name: &str, tool: &str, figures: BTreeMap<String, f64>) -> Observation {
-        let conditions = BTreeMap::from([("tool".to_owned(), tool.to_owned())]);
+        let conditions = BTreeMap::from([(TOOL.to_owned(), tool.to_owned())]);
         Observation {
             name: name.to_owned(),
             started: String::new(),
