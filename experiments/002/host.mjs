@@ -1,11 +1,12 @@
-// The host of the report, all on one machine: nginx in front of the service on NestJS (../nest/src/chat), PostgreSQL, and what else
-// runs there. Each remedy of the report that changes something on the host is a value of REMEDY; `none` is the host as it was. How
-// large the machine is says chat.yml (`host`).
+// The host of the report, all on one machine: nginx in front of the service, PostgreSQL, and what else runs there.
+// SERVICE is the service: `nest` (without it) is the report's, on NestJS (../nest/src/chat), and `sonagi` is `sonagi
+// serve` in its place (lib/services.mjs). Each remedy of the report that changes something on the host is a value of
+// REMEDY; `none` is the host as it was. How large the machine is says chat.yml (`host`).
 //
 // | REMEDY | what is changed |
 // |---|---|
-// | none | one process of the service with 10 connections to PostgreSQL, which is as it comes (fsync, shared_buffers 128 MB); nginx |
-// | | with few connections and short time-outs; two services that nobody needs |
+// | none | one process of the service with 10 connections to PostgreSQL, which is as it comes (fsync, shared_buffers |
+// | | 128 MB); nginx with few connections and short time-outs; two services that nobody needs |
 // | processes | two processes of the service behind nginx |
 // | nginx | worker_connections 4096, time-outs of an hour, connections to the service kept |
 // | services | without the services that nobody needs |
@@ -13,37 +14,19 @@
 // | postgres | shared_buffers 256 MB, synchronous_commit off |
 // | pool | 20 connections of each process of the service |
 // | pgbouncer | a PgBouncer between service and PostgreSQL: transaction pooling, 20 connections at most |
-// | all | all of these |
+// | all | all of these that the service has |
 //
-// Other variables: PORT is nginx's, PG_PORT PostgreSQL's (a free one without it), NGINX_LOG is a file that nginx's errors go to: for
-// scripts, which must name them before the start.
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
+// Other variables: PORT is nginx's, PG_PORT PostgreSQL's (a free one without it), NGINX_LOG is a file that nginx's
+// errors go to: for scripts, which must name them before the start. SONAGI_BIN is the program that is `sonagi serve`.
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isOpen } from '../../interop/support/ports.mjs';
 import { Started, endAllWhenInterrupted, ready } from '../bottlenecks/lib/started.mjs';
 import { postgres } from '../bottlenecks/services/postgres.mjs';
 import { redis } from '../bottlenecks/services/redis.mjs';
-import { built } from '../nest/lib/built.mjs';
-import { stored } from '../nest/lib/passwords.mjs';
 import { pgbouncer } from './lib/pgbouncer.mjs';
-import { CHANGES } from './lib/remedies.mjs';
+import { SERVICES } from './lib/services.mjs';
 
-const USERS = 2_000;
-const FRIENDS = 20;
-/** What a login hashes: as much as when the peak of chat.yml was chosen. The reports do not say what theirs did. */
-const PASSWORD = stored('1234', { rounds: 20_000, bytes: 32 });
-const TABLES = `
-  CREATE TABLE users (id int PRIMARY KEY, email text NOT NULL UNIQUE, password text NOT NULL);
-  INSERT INTO users SELECT n, 'user' || n || '@example.test', '${PASSWORD}' FROM generate_series(0, ${USERS - 1}) n;
-  CREATE TABLE friends (who int NOT NULL, friend int NOT NULL, PRIMARY KEY (who, friend));
-  INSERT INTO friends SELECT n, (n + k) % ${USERS} FROM generate_series(0, ${USERS - 1}) n, generate_series(1, ${FRIENDS}) k;
-  CREATE TABLE rooms (id serial PRIMARY KEY, one int NOT NULL, other int NOT NULL, UNIQUE (one, other));
-  CREATE TABLE messages (id serial PRIMARY KEY, room int NOT NULL, author int NOT NULL, content text NOT NULL);
-  CREATE ROLE service LOGIN PASSWORD 'planted-1';
-  GRANT ALL ON ALL TABLES IN SCHEMA public TO service; GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO service;
-  CREATE ROLE watcher LOGIN PASSWORD 'planted-1'; GRANT pg_monitor TO watcher`;
 // What snapd and multipathd are to the report's host: memory that is held, and a look at something twice a second.
 const NEEDLESS = `
   const held = Buffer.alloc(60 << 20, 1);
@@ -51,42 +34,30 @@ const NEEDLESS = `
 /** What PgBouncer has of PostgreSQL: as many connections as `pool` has. */
 const BOUNCED = 20;
 
-const known = ['none', ...CHANGES, 'all'];
-const remedy = process.env.REMEDY ?? 'none';
-if (!known.includes(remedy)) throw new Error(`REMEDY is one of ${known.join(', ')}; got ${remedy}`);
-const has = (name) => remedy === name || remedy === 'all';
+const { SERVICE = 'nest', REMEDY: remedy = 'none' } = process.env;
+const services = Object.keys(SERVICES);
+if (!services.includes(SERVICE)) throw new Error(`SERVICE is one of ${services.join(', ')}; got ${SERVICE}`);
+const service = SERVICES[SERVICE]();
+const known = ['none', ...service.remedies, 'all'];
+if (!known.includes(remedy)) throw new Error(`REMEDY of ${SERVICE} is one of ${known.join(', ')}; got ${remedy}`);
+const has = (name) => service.remedies.includes(name) && [name, 'all'].includes(remedy);
 const port = Number(process.env.PORT ?? 3002);
-const service = built('chat');
+const databasePort = Number(process.env.PG_PORT) || undefined;
 
 endAllWhenInterrupted();
 const started = new Started();
 // A test's own PostgreSQL is started without fsync, and then no commit waits for a disk whatever is set.
 const defaults = { fsync: 'on', shared_buffers: '128MB' };
 const settings = has('postgres') ? { ...defaults, shared_buffers: '256MB', synchronous_commit: 'off' } : defaults;
-const database = await postgres(started, { port: Number(process.env.PG_PORT) || undefined, tables: TABLES, settings });
-const url = has('pgbouncer') ? await pgbouncer(started, { database: database.url, connections: BOUNCED }) : database.url;
-const cache = has('redis') ? await redis(started) : undefined;
+const { url } = await postgres(started, { port: databasePort, tables: service.tables, settings });
+const database = has('pgbouncer') ? await pgbouncer(started, { database: url, connections: BOUNCED }) : url;
+const cache = has('redis') ? (await redis(started)).url : undefined;
 if (!has('services')) for (const _ of [1, 2]) started.spawn([process.execPath, '-e', NEEDLESS]);
-
-// PORT here is nginx's; each process of the service takes a free one.
-const environment = { ...process.env, PORT: '0', POSTGRES: url, POOL: has('pool') ? '20' : '10', REDIS: cache?.url ?? '' };
-const processes = Array.from({ length: has('processes') ? 2 : 1 }, () => fork(service, { env: environment }));
-started.atEnd(() => processes.forEach((child) => child.kill('SIGKILL')));
-for (const child of processes) {
-  child.on('exit', (code, signal) => {
-    console.error(`a process of the service ended: ${code ?? signal}`);
-    started.endAtOnce();
-    process.exit(1);
-  });
-}
-const ports = await Promise.all(processes.map(async (child) => (await once(child, 'message'))[0].port));
-// What is said in one process is heard by the users of the others.
-for (const child of processes) {
-  child.on('message', (said) => processes.filter((other) => other !== child && other.connected).forEach((other) => other.send(said)));
-}
+const [pool, count] = [has('pool') ? '20' : '10', has('processes') ? 2 : 1];
+const ports = await service.start(started, { database, cache, pool, count });
 
 await nginx();
-console.log(`listening on ${port}, remedy: ${remedy}, processes: ${processes.length}`);
+console.log(`listening on ${port}, service: ${SERVICE}, remedy: ${remedy}, processes: ${ports.length}`);
 
 /** nginx as Debian brings it, or as the report's author changed it. */
 async function nginx() {

@@ -20,6 +20,19 @@ export const counted = ({ runs }) => runs.filter(({ is_anchor }) => !is_anchor);
 /** Whether a run's figures say something of the service. */
 export const isSound = (summary) => summary?.complete && !summary.interrupted && summary.verdict.result !== 'invalid';
 
+/** The summaries of the runs of some values of the axes, all that were `made` and the `sound` ones. */
+export function runsOf(matrix, wanted) {
+  const isWanted = ({ combination }) => Object.entries(wanted).every(([axis, value]) => combination[axis] === value);
+  const made = counted(matrix).filter(isWanted).map(({ summary }) => summary);
+  return { made, sound: made.filter(isSound) };
+}
+
 /** What a row's figures stand on: so many sound runs of those that were `made`, of `what` if that is to be said. */
 export const measuredOn = ({ version, started, machine }, sound, made, what = '') =>
   `${sound.length} of ${made.length} runs${what}, Sonagi ${version}, ${started.slice(0, 10)}, ${machine}`;
+
+/** The same of runs with so many users each. */
+export function measuredBy(matrix, { sound, made }) {
+  const users = sound.length > 0 ? ` of ${number(sound[0].users.planned)} users` : '';
+  return measuredOn(matrix, sound, made, users);
+}

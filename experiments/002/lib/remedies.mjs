@@ -8,7 +8,7 @@
 export const CHANGES = ['processes', 'nginx', 'services', 'redis', 'postgres', 'pool', 'pgbouncer'];
 
 /** The runs of the host as it was. */
-export const BASE = { remedy: 'none', host: 't2.micro' };
+export const BASE = { service: 'nest', remedy: 'none', host: 't2.micro' };
 
 /** What the grades are of, in their order. */
 export const CRITERIA = ['ease', 'at hand', 'cost', 'scales', 'severity', 'safety'];
@@ -16,7 +16,10 @@ export const CRITERIA = ['ease', 'at hand', 'cost', 'scales', 'severity', 'safet
 const SMALL = BASE.host;
 const LARGER = 't3.small';
 
-/** In the order of the report. `runs`: the values of the matrix that ask it; without, `untried` says why there are none. */
+/**
+ * In the order of the report. `runs`: the values of the matrix that ask it, where they are not those of BASE; without,
+ * `untried` says why there are none. What the report does not have has no grades.
+ */
 export const REMEDIES = [
   { name: 'a smaller load', place: 1, grades: '3* 3 3 1 1 3', untried: 'no change of the host: `sonagi capacity` says what it holds' },
   { name: 'two Node processes', place: 2, grades: '2 3 3 3* 3* 2', runs: { remedy: 'processes', host: SMALL } },
@@ -30,4 +33,5 @@ export const REMEDIES = [
   { name: 'a second instance', place: 8, grades: '1* 1* 1* 3 3 2', runs: { remedy: 'processes', host: LARGER } },
   { name: 'a larger instance', place: 8, grades: '1* 1* 1* 2 3 2', runs: { remedy: 'none', host: LARGER } },
   { name: 'all on the small host', runs: { remedy: 'all', host: SMALL } },
+  { name: '`sonagi serve` in place of it', runs: { service: 'sonagi', remedy: 'none', host: SMALL } },
 ];

@@ -1,7 +1,8 @@
 // What runs of chat.yml came to, as rows beside those of the report. Pure.
-import { number, percent } from '../../../bench/lib/markdown.mjs';
+import { percent } from '../../../bench/lib/markdown.mjs';
 import { median } from '../../../bench/lib/statistics.mjs';
-import { counted, isSound, measuredOn, ms, short, sum } from '../../lib/matrix.mjs';
+import { measuredBy, ms, runsOf, sum } from '../../lib/matrix.mjs';
+import * as ratio from '../../lib/ratio.mjs';
 import { BASE, CRITERIA, REMEDIES } from './remedies.mjs';
 
 /** Fewer sound runs of a remedy have no grade: two differ by chance. */
@@ -14,23 +15,17 @@ export const REMEDY_TABLE = {
   right: ['the report', 'here', 'score', ...MEASURED],
 };
 
-/** The figures of the report's own table: name, figure of a run's summary, and how it is shown. */
-const FIGURES = [
-  ['emits a second', emits, short],
-  ...['mean', 'p95', 'p99'].map((name) => [`answers: ${name}`, (summary) => kindOf(summary, 'http').response_ms[name], ms]),
-  ...['mean', 'p50', 'p95', 'p99'].map((name) => [`sessions: ${name}`, ({ users }) => users.session_ms[name], ms]),
-];
-const COUNTED = ['failed users', 'failed connections'];
-/** The report's two machines and ours, and how one stands to the other. */
-export const RATIO_TABLE = { head: ['whose', ...COUNTED, ...FIGURES.map(([name]) => name), 'measured'] };
-RATIO_TABLE.right = RATIO_TABLE.head.slice(1, -1);
+/** The figures of the report's own table. */
+export const RATIO_TABLE = ratio.ratioTable(
+  [ratio.FAILED_USERS, ratio.FAILED_CONNECTIONS],
+  [
+    ratio.EMITS,
+    ...['mean', 'p95', 'p99'].map(ratio.answers),
+    ...['mean', 'p50', 'p95', 'p99'].map(ratio.sessions),
+  ],
+);
 
 const middle = (summaries, of) => median(summaries.map(of));
-const kindOf = ({ kinds }, name) => kinds.find(({ kind }) => kind === name);
-function emits({ kinds }) {
-  const ofEmits = kinds.filter(({ kind }) => ['socketio_emit', 'socketio_request'].includes(kind));
-  return sum(ofEmits.map(({ rate_per_s }) => rate_per_s));
-}
 
 const failedOf = ({ users }) => users.failed / users.started;
 const loginsOf = ({ operations }) => operations.find(({ name }) => name === 'login').response_ms.p95;
@@ -38,19 +33,6 @@ const sessionsOf = ({ users }) => users.session_ms.p95;
 
 /** The environment (`-e`) of a matrix's command; undefined without one. */
 export const environmentOf = ({ command }) => command.join(' ').match(/\s(?:-e|--environment)[ =]?(\S+)/)?.[1];
-
-/** The summaries of the runs of some values of the axes: `{ sound, made }`. */
-function runsOf(matrix, wanted) {
-  const isWanted = ({ combination }) => Object.entries(wanted).every(([axis, value]) => combination[axis] === value);
-  const made = counted(matrix).filter(isWanted).map(({ summary }) => summary);
-  return { made, sound: made.filter(isSound) };
-}
-
-/** What a row's figures stand on. */
-function measuredBy(matrix, { sound, made }) {
-  const users = sound.length > 0 ? ` of ${number(sound[0].users.planned)} users` : '';
-  return measuredOn(matrix, sound, made, users);
-}
 
 /**
  * How much of the trouble a remedy takes away, by the summaries of runs before and after it: `{ grade, why }`. 3: half of it or
@@ -88,7 +70,7 @@ function measuredIn(matrix) {
     const axes = Object.entries(BASE).map(([axis, value]) => `${axis} ${value}`);
     throw new Error(`no sound run of the host as it was (${axes.join(', ')}): there is nothing to compare with`);
   }
-  const asked = REMEDIES.filter(({ runs }) => runs).map(({ name, runs }) => [name, runsOf(matrix, runs)]);
+  const asked = REMEDIES.filter(({ runs }) => runs).map(({ name, runs }) => [name, runsOf(matrix, { ...BASE, ...runs })]);
   const known = asked.filter(([, { made }]) => made.length > 0);
   return new Map(known.map(([name, runs]) => [name, { ...measuredCells(before, runs.sound), measured: measuredBy(matrix, runs) }]));
 }
@@ -121,28 +103,5 @@ export function remedyRows(standing, matrix) {
   return ranked.map((row) => head.map((name) => String(row[name] ?? '-')));
 }
 
-/** Our rows of the report's table: of finished matrices with `-e report` and with `-e local`, medians over their sound runs. */
-export function ratioRows(rented, local) {
-  const there = runsOf(rented, BASE);
-  // Without limits it is no host at all, whatever the matrix calls it.
-  const here = runsOf(local, { remedy: BASE.remedy });
-  const row = (whose, matrix, runs) => [whose, ...ratioCells(runs.sound), measuredBy(matrix, runs)];
-  const isWhole = here.sound.length > 0 && there.sound.length > 0;
-  const ratio = ([, of]) => `${short(middle(there.sound, of) / middle(here.sound, of))} ×`;
-  return [
-    row(`here: ${BASE.host}`, rented, there),
-    row('here: without limits', local, here),
-    ['here: ratio', '-', '-', ...FIGURES.map((figure) => (isWhole ? ratio(figure) : '-')), 'of these two'],
-  ];
-}
-
-function ratioCells(summaries) {
-  if (summaries.length === 0) return [...COUNTED, ...FIGURES].map(() => '-');
-  const total = (of) => number(sum(summaries.map(of)));
-  const connections = (summary) => kindOf(summary, 'socketio_connect');
-  return [
-    `${total(({ users }) => users.failed)} of ${total(({ users }) => users.started)}`,
-    `${total((summary) => connections(summary)?.failed ?? 0)} of ${total((summary) => connections(summary)?.count ?? 0)}`,
-    ...FIGURES.map(([, of, shown]) => shown(middle(summaries, of))),
-  ];
-}
+/** Our rows of the report's table: of a finished matrix with `-e report`. */
+export const ratioRows = (matrix) => ratio.ratioRows(RATIO_TABLE, matrix, { remedy: BASE.remedy });

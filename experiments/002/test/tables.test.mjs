@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { CHANGES, CRITERIA, REMEDIES } from '../lib/remedies.mjs';
+import { BASE, CHANGES, CRITERIA, REMEDIES } from '../lib/remedies.mjs';
+import { SERVICES } from '../lib/services.mjs';
 import { RATIO_TABLE, REMEDY_TABLE, environmentOf, impact, ratioRows, remedyRows } from '../lib/tables.mjs';
 
 const MADE = { version: '0.2.0', started: '2026-11-26T22:34:29Z', machine: '2 cores', command: ['sonagi', 'run', 'chat.yml'] };
@@ -17,7 +18,8 @@ const summary = ({ failed = 0, p95 = 400, result = 'pass' } = {}) => ({
     { kind: 'socketio_request', rate_per_s: 20 },
   ],
 });
-const runs = (remedy, each, host = 't2.micro') => each.map((more) => ({ combination: { remedy, host }, summary: summary(more) }));
+const runs = (remedy, each, { host = 't2.micro', service = 'nest' } = {}) =>
+  each.map((more) => ({ combination: { service, remedy, host }, summary: summary(more) }));
 const thrice = (more) => [more, more, more];
 const cellsOf = (rows, name) => {
   const row = rows.find(([remedy]) => remedy === name);
@@ -62,32 +64,37 @@ test('a remedy is held against its own series, and its rank follows from all sco
   assert.deepEqual([together.impact, together.score, together.here], ['3 (failed users)', '-', '-']);
 
   // Another series, of larger machines: what stands there stays, and is ranked with it.
-  const larger = runs('none', thrice({ failed: 0 }), 't3.small');
+  const larger = runs('none', thrice({ failed: 0 }), { host: 't3.small' });
   const more = remedyRows(rows, { ...MADE, runs: [...runs('none', thrice({ failed: 50 })), ...larger] });
   assert.deepEqual(cellsOf(more, 'nginx'), nginx);
   const one = cellsOf(more, 'a larger instance');
   assert.deepEqual([one['failed users'], one.score, one.here], ['50.0 % → 0.0 %', '16', '2']);
 });
 
+test('another service is held against that of the report on the same host, and has no place in the ranking', () => {
+  const other = runs('none', thrice({ failed: 0, p95: 40 }), { service: 'sonagi' });
+  const rows = remedyRows([], { ...MADE, runs: [...runs('none', thrice({ failed: 20 })), ...other] });
+  const row = cellsOf(rows, '`sonagi serve` in place of it');
+  assert.deepEqual([row['failed users'], row['p95 of logins']], ['20.0 % → 0.0 %', '400 ms → 40.0 ms']);
+  assert.equal(row.impact, '3 (failed users)');
+  assert.deepEqual([row['the report'], row.here, row.score], ['-', '-', '-']);
+});
+
 test('a matrix without the host as it was is nothing to hold a remedy against', () => {
   assert.throws(() => remedyRows([], { ...MADE, runs: runs('nginx', thrice({})) }), /remedy none, host t2.micro/);
 });
 
-test('our machines stand to each other as the medians of their runs', () => {
-  const rented = { ...MADE, runs: runs('none', [{ p95: 600, failed: 3 }, { p95: 800 }, { p95: 700 }]) };
-  const local = { ...MADE, runs: runs('none', thrice({ p95: 200 }), 't3.small') };
-  const named = (row) => Object.fromEntries(row.map((cell, at) => [RATIO_TABLE.head[at], cell]));
-  const [micro, free, ratio] = ratioRows(rented, local).map(named);
-  assert.deepEqual([micro.whose, micro['failed users'], micro['failed connections']], ['here: t2.micro', '3 of 300', '3 of 270']);
-  assert.deepEqual([micro['answers: p95'], free['answers: p95'], ratio['answers: p95']], ['700 ms', '200 ms', '3.50 ×']);
-  assert.deepEqual([micro['emits a second'], ratio['emits a second']], ['20.0', '1.00 ×']);
-  assert.deepEqual([micro['sessions: p50'], ratio['sessions: p50'], ratio['failed users']], ['1,400 ms', '3.50 ×', '-']);
-  assert.equal(ratioRows(rented, { ...local, runs: [] })[2].filter((cell) => cell.endsWith('×')).length, 0);
+test('the table of ratios is of the host as it was, whatever else a matrix has', () => {
+  const hosts = [...runs('none', thrice({ p95: 600 })), ...runs('none', thrice({}), { host: 'none' })];
+  const [small, free, ratio] = ratioRows({ ...MADE, runs: [...runs('nginx', thrice({ p95: 9_000 })), ...hosts] });
+  const p95 = RATIO_TABLE.head.indexOf('answers: p95');
+  assert.deepEqual([small[p95], free[p95], ratio[p95]], ['600 ms', '400 ms', '1.50 ×']);
+  assert.equal(small[RATIO_TABLE.head.indexOf('failed connections')], '0 of 270');
 });
 
 test('the environment of a run is read off its command', () => {
   const of = (words) => environmentOf({ command: `sonagi run chat.yml ${words}`.trim().split(' ') });
-  assert.deepEqual(['-e report --repeat 3', '--environment=local'].map(of), ['report', 'local']);
+  assert.deepEqual(['-e report --repeat 3', '--environment=quick'].map(of), ['report', 'quick']);
   assert.deepEqual(['--env-file .env', ''].map(of), [undefined, undefined]);
 });
 
@@ -95,9 +102,12 @@ test('the script asks for each remedy that is judged, and the host knows all tha
   const script = readFileSync(new URL('../chat.yml', import.meta.url), 'utf8');
   const axis = (name) => script.match(new RegExp(`^  ${name}: \\[(.*)\\]$`, 'm'))[1].split(', ');
   assert.deepEqual(axis('remedy'), ['none', ...CHANGES, 'all']);
+  assert.deepEqual(axis('service'), Object.keys(SERVICES));
+  assert.deepEqual(SERVICES.sonagi().remedies.filter((remedy) => !CHANGES.includes(remedy)), []);
   for (const { name, runs, untried, grades, place } of REMEDIES) {
     assert.equal(Boolean(runs) !== Boolean(untried), true, name);
-    if (runs) assert.ok(axis('remedy').includes(runs.remedy) && axis('host').includes(runs.host), name);
+    const asked = Object.entries({ ...BASE, ...runs });
+    for (const [of, value] of asked) assert.ok(axis(of).includes(value), `${name}: ${value}`);
     if (place) assert.match(grades, new RegExp(`^([123]\\*? ?){${CRITERIA.length}}$`), name);
   }
 });
