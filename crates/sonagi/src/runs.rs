@@ -400,7 +400,7 @@ fn one(
 }
 
 /// Removes the folder of a run that did not begin.
-fn discard(folder: &Path) {
+pub(crate) fn discard(folder: &Path) {
     let _ = std::fs::remove_file(folder.join(SERVICE_LOG));
     // Succeeds only when the folder is empty, that is when nothing was run.
     let _ = std::fs::remove_dir(folder);

@@ -131,7 +131,7 @@ pub const FLAGS: &[Flag] = &[
     flag(
         "matrix",
         Many("NAME=VALUE,…"),
-        "Run the test with each of these values in __ENV; of a script's own matrix, with these of its values (Sonagi's \
+        "Run the test with each of these values in __ENV, or with these values of the script's own matrix (Sonagi's \
          own flag).",
     ),
     flag("repeat", One("N"), "Run it, or each combination of its matrix, N times (Sonagi's own flag)."),

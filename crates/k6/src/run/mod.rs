@@ -36,7 +36,7 @@ use tokio::time::Instant;
 use crate::bundle::Bundle;
 use crate::executor::{Abort, Plan, Reason};
 use crate::metrics::{self, Detail, MetricStore, Registry, Sampler, SystemTags};
-use crate::options::{Options, Tiers, consolidate};
+use crate::options::{Options, Several, Tiers, consolidate};
 use crate::output::Wanted;
 use crate::runtime::{Task, Thrown};
 use crate::secrets::Secrets;
@@ -109,6 +109,9 @@ pub struct Test {
     started: SystemTime,
 }
 
+/// The option that is ours.
+const OWN: &str = "sonagi";
+
 /// Stack and memory of a user whose options do not say more.
 const LIMITS: Limits = Limits { stack_bytes: 256 << 10, memory_bytes: 512 << 20 };
 
@@ -132,12 +135,46 @@ fn masked(secrets: &Secrets, event: RunEvent<'_>, on: &mut dyn FnMut(RunEvent<'_
     }
 }
 
-fn read(asked: Asked, abort: &Arc<Abort>, on: &mut dyn FnMut(RunEvent<'_>)) -> Result<Test, Ended> {
-    let (epoch, started) = (Instant::now(), SystemTime::now());
+/// What a script says of several runs, from that option alone: the others may make no sense yet, as long as nobody
+/// knows which values they are of. Lines of the log are told.
+///
+/// # Errors
+/// How the test ended before it began: the script threw, or what it says of several runs is wrong.
+pub fn several(asked: &Asked, on: &mut dyn FnMut(RunEvent<'_>)) -> Result<Several, Ended> {
+    let secrets = Arc::clone(&asked.secrets);
+    let mut on = |event: RunEvent<'_>| masked(&secrets, event, on);
+    let started = (Instant::now(), SystemTime::now());
+    let script = evaluated(asked, started, &Arc::default(), &mut on)?.options;
+    let own = |of: &Map<String, Value>| of.iter().filter(|(name, _)| *name == OWN).map(clone_of).collect();
+    let tiers =
+        Tiers { script: own(&script), config_file: own(&asked.tiers.config_file), ..Tiers::default() };
+    let consolidated = consolidate(tiers).map_err(|problems| Ended::of_problems(&problems))?;
+    Ok(consolidated.options.sonagi.several)
+}
+
+fn clone_of((name, value): (&String, &Value)) -> (String, Value) {
+    (name.clone(), value.clone())
+}
+
+/// A script that was evaluated by its first user.
+struct Evaluated {
+    bundle: Arc<Bundle>,
+    registry: Arc<Registry>,
+    /// Its options, as it exports them.
+    options: Map<String, Value>,
+    functions: Vec<String>,
+}
+
+fn evaluated(
+    asked: &Asked,
+    (epoch, started): (Instant, SystemTime),
+    abort: &Arc<Abort>,
+    on: &mut dyn FnMut(RunEvent<'_>),
+) -> Result<Evaluated, Ended> {
     let registry = Arc::new(metrics::registry());
     let bundle = Arc::new(Bundle::new(asked.script.clone(), asked.source.clone()));
     let nothing = consolidate(asked.tiers.clone()).map_err(|problems| Ended::of_problems(&problems))?;
-    let first = common(&asked, &bundle, &registry, nothing.options, LIMITS);
+    let first = common(asked, &bundle, &registry, nothing.options, LIMITS);
     let tasks = [Task::Init, Task::Options, Task::Functions].map(|task| (task, None)).to_vec();
     let task = OneShot { tasks, abort: Arc::clone(abort), under_way: None };
     let reader = Arc::new(K6::new(first, Arc::new(Plan::of(&[], 1)), started));
@@ -157,17 +194,24 @@ fn read(asked: Asked, abort: &Arc<Abort>, on: &mut dyn FnMut(RunEvent<'_>)) -> R
     }
     let (options, functions) = (json(read.next()), json(read.next()));
     bundle.close();
-    let script = match options {
+    let options = match options {
         Value::Object(options) => options,
         _ => Map::new(),
     };
+    let functions: Vec<String> = serde_json::from_value(functions).unwrap_or_default();
+    Ok(Evaluated { bundle, registry, options, functions })
+}
+
+fn read(asked: Asked, abort: &Arc<Abort>, on: &mut dyn FnMut(RunEvent<'_>)) -> Result<Test, Ended> {
+    let (epoch, started) = (Instant::now(), SystemTime::now());
+    let Evaluated { bundle, registry, options: script, functions } =
+        evaluated(&asked, (epoch, started), abort, on)?;
     let consolidated = consolidate(Tiers { script, ..asked.tiers.clone() });
     let consolidated = consolidated.map_err(|problems| Ended::of_problems(&problems))?;
     for notice in consolidated.notices {
         on(RunEvent::Line(&LogLine::new(Level::Warn, notice)));
     }
     let options = consolidated.options;
-    let functions: Vec<String> = serde_json::from_value(functions).unwrap_or_default();
     let plan = Plan::of(&options.scenarios, asked.shards.max(1));
     if functions.is_empty() {
         let why = format!(

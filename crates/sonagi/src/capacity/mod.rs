@@ -15,4 +15,8 @@ pub(crate) use artillery::{ArtilleryTrials, Varying};
 pub(crate) use preflight::Machine;
 pub(crate) use record::Record;
 pub(crate) use search::{Asked, search};
+/// What is said of a script that asks for several runs.
+pub(crate) const REPEATS_ITSELF: &str =
+    "notice: the script's `repeat` and `compare` are not looked at: a search repeats its trials itself";
+
 pub(crate) use trials::{Demand, TrialLength, TrialRun, Trials, Varied, service_is_varied};

@@ -1,6 +1,8 @@
 //! `sonagi capacity`: the highest load that a target holds, as a bracket of confirmed trials.
 
-use crate::capacity::{self, ArtilleryTrials, Asked, Machine, Record, TrialLength, Trials, Varied, Varying};
+use crate::capacity::{
+    self, ArtilleryTrials, Asked, Machine, REPEATS_ITSELF, Record, TrialLength, Trials, Varied, Varying,
+};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::k6::{K6Asked, K6Trials};
@@ -350,9 +352,7 @@ fn of_artillery(
         ));
     }
     if varying.is_experiment() && !flags.quiet {
-        terminal.say(
-            "notice: the script's `repeat` and `compare` are not looked at: a search repeats its trials itself",
-        );
+        terminal.say(REPEATS_ITSELF);
     }
     // Its threshold is the script's own reading of the expression, in which names of the script are quoted.
     let until = varying.until()?;

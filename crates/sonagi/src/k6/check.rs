@@ -1,6 +1,7 @@
 //! `sonagi check script.js`: the problems that `run` would refuse it for. Its init code runs once, because that sets
 //! its options; no user runs, and nothing is sent.
 
+use super::asked_runs::{self, Runs};
 use super::flags::{self, GivenFlags};
 use super::{asked, dialect};
 use crate::commands::check::{self, Checked};
@@ -38,22 +39,13 @@ pub(super) fn main(arguments: &[OsString], terminal: &Terminal) -> u8 {
 fn one(given: &GivenFlags) -> Checked {
     let script = given.script.clone();
     let mut found = Findings { script, ..Findings::default() };
-    match asked(given, &NetworkLateness::default(), &[]) {
-        Err((_, why)) => found.refused(&why),
-        Ok(asked) => {
-            let ended = run::load(asked, &Arc::default(), &mut |event| {
-                if let RunEvent::Line(line) = event {
-                    found.heard(line);
-                }
-            });
-            if let Err(Ended { why: Some(why), .. }) = ended {
-                found.refused(&why);
-            }
-        }
-    }
+    let runs = found.runs(given).unwrap_or_else(|why| {
+        found.refused(&why);
+        1
+    });
     let Findings { script, problems, notices } = found;
     let problems = if problems.is_empty() { Ok(()) } else { Err(Problems(problems)) };
-    Checked { script, problems, notices, unloaded: None, runs: 1 }
+    Checked { script, problems, notices, unloaded: None, runs }
 }
 
 /// The findings of a script.
@@ -65,6 +57,25 @@ struct Findings {
 }
 
 impl Findings {
+    /// Reads the script, of several runs with the values of each; how many there are, or why it is refused.
+    fn runs(&mut self, given: &GivenFlags) -> Result<usize, String> {
+        let text = super::script(given)?;
+        let told = |(_, why)| why;
+        if let Runs::Several(planned) = asked_runs::planned(given, &text).map_err(told)? {
+            return Ok(planned.runs.len());
+        }
+        let asked = asked(given, &text, &NetworkLateness::default(), &[]).map_err(told)?;
+        let ended = run::load(asked, &Arc::default(), &mut |event| {
+            if let RunEvent::Line(line) = event {
+                self.heard(line);
+            }
+        });
+        match ended {
+            Err(Ended { why: Some(why), .. }) => Err(why),
+            _ => Ok(1),
+        }
+    }
+
     fn notice(&mut self, text: &str) {
         self.notices.push(Notice { file: self.script.clone(), line: 0, column: 0, text: text.to_owned() });
     }

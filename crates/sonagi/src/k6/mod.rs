@@ -3,6 +3,7 @@
 //! The script's name decides whose flags are meant: `-e`, `-o` or `-i` mean one thing to Artillery's users and another
 //! to k6's.
 
+mod asked_runs;
 mod check;
 mod dialect;
 mod flags;
@@ -24,6 +25,7 @@ use crate::page::Dashboard;
 use crate::signals::{self, StopRequests};
 use crate::target_watch::{self, NetworkLateness, TargetWatch, Whereabouts};
 use crate::terminal::Terminal;
+use asked_runs::Runs;
 use clap::error::ErrorKind;
 use flags::GivenFlags;
 use folder::TestFolder;
@@ -89,22 +91,27 @@ pub(crate) fn main(arguments: &[OsString], terminal: &Terminal) -> u8 {
         return refused(&mut log, Exit::Other, &why);
     }
     let network = NetworkLateness::default();
-    let asked = match asked(&given, &network, &[]) {
+    let text = match script(&given) {
+        Ok(text) => text,
+        Err(why) => return refused(&mut log, Exit::Other, &why),
+    };
+    let asked = match asked(&given, &text, &network, &[]) {
         Ok(asked) => asked,
         Err((exit, why)) => return refused(&mut log, exit, &why),
     };
-    match several::planned(&given, &asked.source) {
-        Ok(None) => {}
-        Ok(Some(planned)) => return several::run(planned, &given, log, terminal),
-        Err((exit, why)) => return refused(&mut log, exit, &why),
-    }
     for flag in
         OF_THE_SERVER.into_iter().filter(|flag| given.one(flag).is_some_and(|value| !value.is_empty()))
     {
         let text = format!("--{flag} is ignored: Sonagi has no API server");
         log.line(&LogLine::new(Level::Warn, text));
     }
-    run(asked, TestService::of_test(network), &given, log, terminal)
+    match asked_runs::planned(&given, &text) {
+        Ok(Runs::One { is_decided }) => {
+            run((asked, is_decided), TestService::of_test(network), &given, log, terminal)
+        }
+        Ok(Runs::Several(planned)) => several::run(planned, &given, &text, log, terminal),
+        Err((exit, why)) => refused(&mut log, exit, &why),
+    }
 }
 
 fn refused(log: &mut TestLog, exit: Exit, why: &str) -> u8 {
@@ -114,7 +121,7 @@ fn refused(log: &mut TestLog, exit: Exit, why: &str) -> u8 {
 }
 
 fn run(
-    asked: Asked,
+    (asked, is_decided): (Asked, bool),
     mut service: TestService<'_>,
     given: &GivenFlags,
     mut log: TestLog,
@@ -139,8 +146,8 @@ fn run(
         Ok(folder) => folder,
         Err(why) => return refused(&mut log, Exit::Other, &why),
     };
-    let mut ended =
-        carried_out(asked, given, &abort, (&mut log, &mut folder, &mut service), &stop_requests, terminal);
+    let followers = (&mut log, &mut folder, &mut service);
+    let mut ended = carried_out((asked, is_decided), given, &abort, followers, &stop_requests, terminal);
     for trouble in service.end(&mut ended, &stop_requests) {
         log.error(&trouble);
     }
@@ -175,9 +182,10 @@ fn run(
     code
 }
 
-/// Carries a test out, from its script to its end.
+/// Carries a test out, from its script to its end. Whether it is known that the script asks for one run is decided
+/// beforehand where its text says anything of Sonagi.
 fn carried_out(
-    asked: Asked,
+    (asked, is_decided): (Asked, bool),
     given: &GivenFlags,
     abort: &Arc<Abort>,
     (log, folder, service): (&mut TestLog, &mut TestFolder, &mut TestService<'_>),
@@ -200,15 +208,8 @@ fn carried_out(
         Err(ended) => return ended,
     };
     let several = &test.options().sonagi.several;
-    if !several.matrix.is_empty() || several.repeat.is_some_and(|times| times > 1) {
-        let why = "options.sonagi: several runs are asked for by the script's own file, and this is another's\n\
-                   hint: write `sonagi: { matrix: … }` in the script itself, or give --matrix and --repeat";
-        return Ended {
-            exit: Exit::Problems,
-            end: End::Nothing,
-            why: Some(why.to_owned()),
-            bars: Vec::new(),
-        };
+    if !is_decided && (!several.matrix.is_empty() || several.repeat.is_some_and(|times| times > 1)) {
+        return asked_runs::of_another_file();
     }
     if !is_quiet {
         let _ = terminal.print(&introduced(&test.plan(), given));
@@ -275,11 +276,11 @@ fn shown(ended: Ended, given: &GivenFlags, log: &mut TestLog, terminal: &Termina
 /// The library's inputs, from flags, environment and files, with these variables laid over `__ENV`.
 fn asked(
     given: &GivenFlags,
+    text: &ScriptText,
     network: &NetworkLateness,
     over: &[(String, String)],
 ) -> Result<Asked, (Exit, String)> {
     let wrong = |exit| move |why: String| (exit, why);
-    let (script, source) = script(given).map_err(wrong(Exit::Other))?;
     let variables: Vec<(String, String)> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
@@ -302,8 +303,8 @@ fn asked(
     let outputs = given.outs().into_iter().filter(|out| !Dashboard::is_one(out));
     let outputs = outputs.map(|out| Wanted::parse(&out, lookup)).collect::<Result<Vec<_>, _>>();
     Ok(Asked {
-        script,
-        source,
+        script: text.path.clone(),
+        source: text.source.clone(),
         environment: laid_over(given.environment(variables.clone()), over),
         tiers,
         shards: std::thread::available_parallelism().map_or(1, usize::from),
@@ -342,8 +343,17 @@ fn watching(given: &GivenFlags, network: &NetworkLateness) -> Result<Watching, S
     }))
 }
 
-/// The script's absolute path and text; `-` is the standard input, in the current folder.
-fn script(given: &GivenFlags) -> Result<(PathBuf, Vec<u8>), String> {
+/// Why nothing is run: the process's exit, and what to say.
+type Refused = (Exit, String);
+
+/// A script as it was read, once: what is run is what was judged.
+struct ScriptText {
+    path: PathBuf,
+    source: Vec<u8>,
+}
+
+/// The script by its absolute path; `-` is the standard input, in the current folder.
+fn script(given: &GivenFlags) -> Result<ScriptText, String> {
     let here = std::env::current_dir().map_err(|error| format!("there is no current folder: {error}"))?;
     if given.script == Path::new("-") {
         let mut text = Vec::new();
@@ -354,7 +364,7 @@ fn script(given: &GivenFlags) -> Result<(PathBuf, Vec<u8>), String> {
             let rule = "`-` takes a k6 script from standard input; this one is YAML or JSON";
             return Err(format!("{rule}\nhint: write it to a file, and pass the file's name"));
         }
-        return Ok((here.join("-.js"), text));
+        return Ok(ScriptText { path: here.join("-.js"), source: text });
     }
     let path = here.join(&given.script);
     let path = path.canonicalize().unwrap_or(path);
@@ -362,7 +372,7 @@ fn script(given: &GivenFlags) -> Result<(PathBuf, Vec<u8>), String> {
         return Err(format!("a script is a file; {} is a folder", path.display()));
     }
     let source = std::fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-    Ok((path, source))
+    Ok(ScriptText { path, source })
 }
 
 fn config(path: &str) -> Result<serde_json::Map<String, serde_json::Value>, String> {

@@ -5,7 +5,7 @@
 
 use super::service::{self, TestService};
 use super::unattended::{Unattended, UnderWay};
-use crate::capacity::{Demand, TrialLength, TrialRun, Trials, Varied, service_is_varied};
+use crate::capacity::{Demand, REPEATS_ITSELF, TrialLength, TrialRun, Trials, Varied, service_is_varied};
 use crate::error::Error;
 use crate::invocation;
 use crate::limits;
@@ -102,7 +102,7 @@ impl K6Trials {
         let path = asked.script.canonicalize().unwrap_or_else(|_| asked.script.clone());
         let source = std::fs::read(&path).map_err(|error| Error::file("read", &asked.script, error))?;
         let under_way = UnderWay::default();
-        let stop_requests = under_way.listen(terminal)?;
+        let stop_requests = under_way.listen(terminal, || {})?;
         let read = |load_of_trial: u64| {
             let environment = variables(&asked.environment_of(load_of_trial));
             let request = request(&asked, (&path, &source), (Map::new(), environment), None);
@@ -118,6 +118,10 @@ impl K6Trials {
         let named = named.iter().map(|metric| &*metric.name);
         found.extend(named.filter_map(|name| unknown("--until", name, &test)));
         found.extend(open_axes(&asked, &test));
+        let several = &test.options().sonagi.several;
+        if several.repeat.is_some() || several.compare.is_some() {
+            terminal.say(REPEATS_ITSELF);
+        }
         let wish = service::wish(&test, &path)?;
         let has_network = limits::has_network(test.options().sonagi.launch.as_ref());
         if asked.fresh && wish.is_none() {
@@ -266,9 +270,9 @@ fn open_axes(asked: &K6Asked, test: &Test) -> Option<String> {
     (!open.is_empty()).then(|| {
         let names: Vec<&str> = open.iter().map(|(name, _)| name.as_str()).collect();
         format!(
-            "error: {}: a search is of one combination of the matrix; {} has several values\nhint: choose one: {}",
+            "error: {}: a search is of one combination of the matrix; nothing says which {}\nhint: choose one: {}",
             asked.script.display(),
-            names.join(", "),
+            names.join(" and "),
             open.iter().map(chosen).collect::<Vec<_>>().join(" ")
         )
     })

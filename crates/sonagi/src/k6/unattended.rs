@@ -34,15 +34,20 @@ impl UnderWay {
         abort
     }
 
-    /// From now on signals end the test under way.
+    /// From now on a signal ends the test under way; a second one does what the caller says, besides.
     ///
     /// # Errors
     /// Signals cannot be listened for.
-    pub(super) fn listen(&self, terminal: &Terminal) -> Result<StopRequests, Error> {
-        let (first, second, says) = (self.clone(), self.clone(), *terminal);
+    pub(super) fn listen(
+        &self,
+        terminal: &Terminal,
+        second: impl Fn() + Send + 'static,
+    ) -> Result<StopRequests, Error> {
+        let (first, again, says) = (self.clone(), self.clone(), *terminal);
         let stop_at_once = move || {
             says.say("stopping at once");
-            second.ask(Reason::Signal);
+            again.ask(Reason::Signal);
+            second();
         };
         signals::listen(*terminal, move || first.ask(Reason::Signal), stop_at_once)
     }
@@ -121,13 +126,12 @@ impl Unattended<'_> {
             )));
         }
         missed.iter().for_each(|trouble| terminal.say(&trouble.to_string()));
-        let folder = match (summary.is_some(), path) {
-            (true, path) => path,
-            (false, path) => {
-                let _ = path.map(std::fs::remove_dir);
-                None
+        let folder = path.filter(|path| {
+            if summary.is_none() {
+                runs::discard(path);
             }
-        };
+            summary.is_some()
+        });
         Ok(Ran { ended, summary, folder, is_recorded: missed.is_empty() })
     }
 }
