@@ -30,9 +30,12 @@ mod tests {
     use super::*;
     use std::process::Command;
 
+    /// The cores allowed, how many are wanted, and which these are.
+    type Case = (&'static [usize], usize, Option<&'static [usize]>);
+
     #[test]
     fn a_service_has_the_last_cores_unless_these_are_all() {
-        let cases: [(&[usize], usize, Option<&[usize]>); 6] = [
+        let cases: [Case; 6] = [
             (&[0, 1], 1, Some(&[1])),
             (&[0, 1], 2, None),
             (&[0, 1], 3, None),

@@ -227,7 +227,7 @@ impl Keeper {
             Ok(started) => started,
             Err(error) => {
                 let hint = "`folder` is the service's working directory, and must be there".to_owned();
-                self.fail(format!("`{}` could not be started: {error}", words.join(" ")), Some(hint));
+                self.fail(error.to_string(), Some(hint));
                 return false;
             }
         };
@@ -403,10 +403,16 @@ impl Keeper {
             return true;
         }
         let (began, mut look) = (Instant::now(), LOOK);
+        let mut are_others_asked = self.job.stop != StopBy::Eof;
         loop {
             self.reap(None);
             if tree::below(own).is_empty() {
                 return true;
+            }
+            // What else there is, as a database that `before` has started, hears nothing of a closed input.
+            if !are_others_asked && self.service.as_ref().is_none_or(|service| service.status.is_some()) {
+                are_others_asked = true;
+                tree::signal_below(own, Signal::TERM);
             }
             if began.elapsed() >= self.job.grace {
                 return false;

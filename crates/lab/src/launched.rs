@@ -7,7 +7,7 @@ use crate::ports;
 use crate::proxy::{Lateness, Proxy};
 use crate::ready::{Address, Heard, ReadyCheck};
 use crate::service_lock::{self, ServiceName, Taker};
-use crate::settings::{Launch, Ready};
+use crate::settings::{Launch, Ready, Stop, StopBy};
 use crate::starter::CANNOT;
 use crate::tree::{self, Used};
 use rustix::process::{Resource, getrlimit};
@@ -26,6 +26,9 @@ const BY_HAND: &str = "start it by hand, with the same command and folder";
 /// A running service.
 pub struct Launched {
     kept: Kept,
+    /// The key of the script that describes it, and how it is asked to end.
+    key: &'static str,
+    stop: Stop,
     /// Where it listens, if it said so.
     told: Option<SocketAddr>,
     /// None: the network is as it is.
@@ -71,7 +74,8 @@ impl Launched {
             LaunchError::Failed(format!("{}: this binary cannot be started again: {error}", launch.key))
         })?;
         kept.say_by(say);
-        let mut launched = Launched { kept, told: None, proxy: None };
+        let (key, stop) = (launch.key, launch.stop.clone());
+        let mut launched = Launched { kept, key, stop, told: None, proxy: None };
         let start = Start { launch, check, heard: &heard, is_stopped };
         let made = start.up(&mut launched.kept).and_then(|()| {
             launched.kept.tell_no_lines();
@@ -157,8 +161,21 @@ impl Launched {
     #[must_use = "what went wrong is to be told"]
     pub fn end(mut self, is_hurried: &dyn Fn() -> bool) -> Vec<String> {
         self.proxy = None;
-        self.kept.end(is_hurried);
-        self.kept.take_troubles()
+        let was_there = self.kept.ended().is_none();
+        let ended = self.kept.end(is_hurried);
+        let mut troubles = self.kept.take_troubles();
+        // One that is asked by its input is known to drain, and to say by its status how that went.
+        if let Some(ended) = ended.filter(|_| was_there && self.stop.by == StopBy::Eof && !is_hurried()) {
+            let (key, said) = (self.key, last_words(&ended.said));
+            if ended.is_killed {
+                let seconds = self.stop.grace.as_secs_f64();
+                troubles
+                    .push(format!("{key}: the service did not end within {seconds} s and was killed{said}"));
+            } else if ended.status != 0 {
+                troubles.push(format!("{key}: the service ended with {}{said}", ended.words()));
+            }
+        }
+        troubles
     }
 }
 
@@ -393,10 +410,14 @@ fn ended_early(launch: &Launch, kept: &mut Kept) -> String {
     };
     let shown = &command.shown;
     if let Some(why) = ended.said.lines().last().and_then(|line| line.strip_prefix(CANNOT)) {
-        return format!(
-            "{key}: the service `{shown}` could not be started: {CANNOT}{why}\nhint: a list is a program and its \
-             arguments, a text is what `sh -c` runs; relative names begin in `folder`"
-        );
+        let hint = match launch.ready {
+            // Its command is not the script's to say.
+            Some(Ready::Listening { .. }) => BY_HAND,
+            _ => {
+                "a list is a program and its arguments, a text is what `sh -c` runs; relative names begin in `folder`"
+            }
+        };
+        return format!("{key}: the service `{shown}` could not be started: {CANNOT}{why}\nhint: {hint}");
     }
     format!(
         "{key}: the service `{shown}` ended before it was ready, with {}{}\nhint: {BY_HAND}",

@@ -90,6 +90,11 @@ impl Wish {
             stop: Stop { by: StopBy::Eof, grace: END_PATIENCE + grace(&serve.arguments) },
             ..sonagi_lab::read(&Value::Object(said))?
         };
+        // By itself it would count the cores of a quota, rounded down, at the moment it starts.
+        if let Some(limit) = launch.limits.cpu.filter(|_| !has(&serve.arguments, "--workers")) {
+            let cores = std::thread::available_parallelism().map_or(1.0, |cores| cores.get() as f64);
+            launch.command.words.push(format!("--workers={}", limit.min(cores).ceil().max(1.0)));
+        }
         // Its options may hold a password.
         launch.command.shown = SERVE.to_owned();
         Ok(Wish { launch, options: Some(serve.arguments.clone()), target: None, folder: folder_of(script) })
@@ -156,11 +161,15 @@ fn command_of(options: &[String]) -> Vec<String> {
     let own = std::env::current_exe().map(|path| path.display().to_string());
     let mut words = vec![own.unwrap_or_else(|_| "/proc/self/exe".to_owned())];
     words.extend(SERVE_ARGUMENTS.map(str::to_owned));
-    if !options.iter().any(|option| option.starts_with("--grace")) {
+    if !has(options, "--grace") {
         words.push("--grace=0s".to_owned());
     }
     words.extend(options.iter().cloned());
     words
+}
+
+fn has(options: &[String], name: &str) -> bool {
+    options.iter().any(|option| option.starts_with(name))
 }
 
 /// The value of `--grace=TIME`.
@@ -248,6 +257,8 @@ mod tests {
         assert_eq!(wish.at("127.0.0.1:4000".parse().unwrap()).target(), Some("http://127.0.0.1:4000"));
         let plain = of(&[], Value::Null).unwrap();
         assert_eq!(plain.launch.command.words.last().map(String::as_str), Some("--grace=0s"));
+        let limited = of(&[], json!({ "limits": { "cpu": 0.5 } })).unwrap();
+        assert_eq!(limited.launch.command.words.last().map(String::as_str), Some("--workers=1"));
         let mistakes = of(&[], json!({ "limits": { "cpu": "much" } })).unwrap_err();
         assert_eq!((mistakes.len(), mistakes[0].pointer.as_str()), (1, "/limits/cpu"));
     }

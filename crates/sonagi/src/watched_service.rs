@@ -7,7 +7,9 @@
 use crate::error::Error;
 use crate::launch::Wish;
 use crate::load::ScriptRun;
+use serde_json::Value;
 use sonagi_lab::{Lateness, Launched};
+use sonagi_measure::folder::redact;
 use sonagi_measure::summary::{self, Summary};
 use sonagi_measure::totals::Snapshot;
 use std::net::SocketAddr;
@@ -65,7 +67,7 @@ impl WatchedService {
         let cores = wish.cores().map_or(cores, |limit| limit.min(cores));
         let own = || vec![wish.command().to_owned()];
         let seen = summary::Service {
-            arguments: wish.options().map_or_else(own, <[String]>::to_vec),
+            arguments: masked(wish.options().map_or_else(own, <[String]>::to_vec)),
             workers: told.unwrap_or(cores.ceil() as u64),
             machine_cores: machine_cores(),
             ..summary::Service::default()
@@ -214,6 +216,20 @@ impl WatchedService {
     }
 }
 
+/// What a service was started with, for run folders and summaries: without the passwords in it.
+fn masked(arguments: Vec<String>) -> Vec<String> {
+    let word = |word: &str| match word.split_once(':').filter(|_| word.starts_with("--account=")) {
+        Some((email, _)) => format!("{email}:***"),
+        None => {
+            let mut value = Value::from(word);
+            redact(&mut value);
+            value.as_str().unwrap_or_default().to_owned()
+        }
+    };
+    let argument = |text: String| text.split(' ').map(word).collect::<Vec<_>>().join(" ");
+    arguments.into_iter().map(argument).collect()
+}
+
 fn machine_cores() -> u64 {
     std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64)
 }
@@ -245,6 +261,16 @@ mod tests {
             assert_eq!((seen.full_s, seen.machine_full_s), (full, machine), "{cores} and {generator}");
         }
         assert_eq!(seen.busiest_cores, 1.02);
+    }
+
+    #[test]
+    fn no_password_is_told_of_what_a_service_was_started_with() {
+        let given = ["--store=postgres://u:planted@db/chat", "--account=ann@x:planted", "--workers=2"];
+        let told = masked(given.map(str::to_owned).to_vec());
+        assert!(!told.concat().contains("planted") && told[0].contains("@db/chat"), "{told:?}");
+        assert_eq!(told[1..], ["--account=ann@x:***", "--workers=2"]);
+        let command = masked(vec!["node main.js --db postgres://u:planted@db --port 3000".to_owned()]);
+        assert!(!command[0].contains("planted") && command[0].ends_with(" --port 3000"), "{command:?}");
     }
 
     #[test]

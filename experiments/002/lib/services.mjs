@@ -66,6 +66,9 @@ function sonagi() {
   return { remedies: ['nginx', 'services', 'postgres', 'pool'], tables: ROLES, start: startSonagi };
 
   async function startSonagi(started, { database, pool }) {
+    if (!process.env.SONAGI_BIN?.startsWith('/')) {
+      throw new Error('SONAGI_BIN must be the absolute path of a release build of Sonagi: it is the service');
+    }
     const port = await freePort();
     // The users that it seeds begin with user1.
     const users = ['--seed-users', USERS - 1, '--account', `user0@example.test:${PASSWORD}`];

@@ -40,6 +40,9 @@ impl Combination {
         if let Some(matrix) = source.get_mut("matrix").filter(|_| !self.0.is_empty()) {
             *matrix = self.0.iter().cloned().collect();
         }
+        if let Some(accounts) = source.pointer_mut("/serve/account") {
+            without_passwords(accounts);
+        }
         source
     }
 
@@ -88,6 +91,19 @@ impl fmt::Display for Combination {
         let all: Vec<String> =
             self.0.iter().map(|(name, value)| format!("{name}: {}", shown(value))).collect();
         write!(out, "{}", all.join(", "))
+    }
+}
+
+/// Leaves the addresses of accounts (`EMAIL:PASSWORD`): no name beside them says what is secret.
+fn without_passwords(accounts: &mut Value) {
+    match accounts {
+        Value::Array(all) => all.iter_mut().for_each(without_passwords),
+        Value::String(account) => {
+            if let Some(end) = account.find(':') {
+                account.replace_range(end + 1.., "***");
+            }
+        }
+        _ => {}
     }
 }
 

@@ -92,7 +92,7 @@ fn notice(cores: &[usize]) -> String {
     let listed: Vec<String> = cores.iter().map(usize::to_string).collect();
     let (noun, them) = if cores.len() == 1 { ("core", "that core") } else { ("cores", "those cores") };
     format!(
-        "launch: `cpu: {}` is held by affinity to {noun} {}, as there is no control group; other processes may use \
+        "`cpu: {}` is held by affinity to {noun} {}, as there is no control group; other processes may use \
          {them} too",
         cores.len(),
         listed.join(", ")
@@ -128,9 +128,9 @@ mod tests {
 
     #[test]
     fn whoever_is_kept_to_cores_is_told_which_and_that_they_are_shared() {
-        let expected = "launch: `cpu: 1` is held by affinity to core 3, as there is no control group; other processes \
+        let expected = "`cpu: 1` is held by affinity to core 3, as there is no control group; other processes \
                         may use that core too";
         assert_eq!(notice(&[3]), expected);
-        assert!(notice(&[2, 3]).starts_with("launch: `cpu: 2` is held by affinity to cores 2, 3, as "));
+        assert!(notice(&[2, 3]).starts_with("`cpu: 2` is held by affinity to cores 2, 3, as "));
     }
 }

@@ -25,8 +25,11 @@ const PRINTED: u64 = 4096;
 
 /// The words by which systemd puts a command under limits.
 pub(super) fn scope(cpu: Option<f64>, memory: Option<u64>) -> Vec<String> {
+    // Without a description systemd shows, and logs, the whole command, in which there may be a password.
     let mut words: Vec<String> =
-        ["systemd-run", "--user", "--scope", "--quiet", "--collect"].map(str::to_owned).to_vec();
+        ["systemd-run", "--user", "--scope", "--quiet", "--collect", "--description=sonagi"]
+            .map(str::to_owned)
+            .to_vec();
     let mut property = |text: String| words.extend(["-p".to_owned(), text]);
     if let Some(cores) = cpu {
         property(format!("CPUQuota={}%", percent(cores)));
@@ -196,7 +199,8 @@ mod tests {
     #[test]
     fn systemd_is_asked_for_the_limits() {
         let words = scope(Some(0.5), Some(64 << 20)).join(" ");
-        let expected = "systemd-run --user --scope --quiet --collect -p CPUQuota=50% -p MemoryMax=67108864 -p \
+        let expected = "systemd-run --user --scope --quiet --collect --description=sonagi -p CPUQuota=50% \
+                        -p MemoryMax=67108864 -p \
                         MemorySwapMax=0 --";
         assert_eq!(words, expected);
     }

@@ -58,5 +58,8 @@ pub(super) fn run(matches: &ArgMatches, terminal: &Terminal) -> Result<Exit, Err
     let exit = runs::all(scripts, &options, terminal)?;
     let (used, troubles) = service.end(&|| false);
     let failure = used.and_then(|used| used.failure()).map(Error::could_not);
-    failure.into_iter().chain(troubles).next().map_or(Ok(exit), Err)
+    let mut all: Vec<Error> = failure.into_iter().chain(troubles).collect();
+    let last = all.pop();
+    all.iter().for_each(|trouble| terminal.say(&trouble.to_string()));
+    last.map_or(Ok(exit), Err)
 }

@@ -27,9 +27,13 @@ impl Reader {
         let text = text.trim();
         let seconds = match rate_of(text) {
             None => seconds_of(text),
-            Some(rate) if rate > 0.0 && rate <= MAX_RATE => Some(rate.recip()),
+            Some(rate) if rate <= MAX_RATE && (0.0..=MAX_SECONDS).contains(&rate.recip()) => {
+                Some(rate.recip())
+            }
             Some(_) => {
-                let what = format!("{key}: a rate is above 0 and at most 1,000,000 a second; got {text:?}");
+                let what = format!(
+                    "{key}: a rate is at least one a year and at most 1,000,000 a second; got {text:?}"
+                );
                 self.problem(node.place, what, Some(format!("e.g. `{key}: 20/s`, which is every 50 ms")));
                 return None;
             }

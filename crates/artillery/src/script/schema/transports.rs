@@ -382,7 +382,7 @@ pub(crate) const SERVE: Area = Area {
             "store",
             "`memory`, or a file's name",
             "memory",
-            "Where users and messages are kept; in memory by default.",
+            "Where users and messages are kept; in memory by default. A file is relative to the script's folder.",
         ),
         key(
             "seedUsers",

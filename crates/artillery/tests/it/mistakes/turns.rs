@@ -51,8 +51,8 @@ const CASES: [Case; 45] = [
         http,
         "    - loop: [{think: 1}]\n      pace: 0/s\n      count: 2\n    - loop: [{think: 1}]\n      pace: 1000001/s\n      count: 2\n    - loop: [{think: 1}]\n      pace: 20/fortnight\n      count: 2\n    - loop: [{think: 1}]\n      pace: \"{{ $user }}/s\"\n      count: 2\n",
         &[
-            r#"8:13: pace: a rate is above 0 and at most 1,000,000 a second; got "0/s" | e.g. `pace: 20/s`, which is every 50 ms"#,
-            r#"11:13: pace: a rate is above 0 and at most 1,000,000 a second; got "1000001/s" | e.g. `pace: 20/s`, which is every 50 ms"#,
+            r#"8:13: pace: a rate is at least one a year and at most 1,000,000 a second; got "0/s" | e.g. `pace: 20/s`, which is every 50 ms"#,
+            r#"11:13: pace: a rate is at least one a year and at most 1,000,000 a second; got "1000001/s" | e.g. `pace: 20/s`, which is every 50 ms"#,
             r#"14:13: pace wants a time: seconds, or a text like "500ms", "30s", "5m"; or a rate, like "20/s"; got the text "20/fortnight" | e.g. `pace: 1`"#,
             "17:13: `{{ $user }}/s` must be known before the run starts, and users' values are not | here only {{ $env.NAME }}, {{ $environment }} and variables with one value can stand",
         ],

@@ -83,7 +83,7 @@ fn without_a_control_group_whole_cores_are_held_by_affinity_and_fractions_are_re
     let cores = fs::read_to_string(place.path().join("cores")).unwrap();
     assert_eq!(cores, format!("Cpus_allowed_list:\t{last}\n"));
     let notice = format!(
-        "notice: launch: `cpu: 1` is held by affinity to core {last}, as there is no control group; other processes \
+        "notice: `cpu: 1` is held by affinity to core {last}, as there is no control group; other processes \
          may use that core too\n"
     );
     assert_eq!(answer.err.contains(&notice), allowed.count() > 1, "{answer:?}");

@@ -71,6 +71,22 @@ fn commands_run_before_and_after_it_in_the_scripts_folder() {
 }
 
 #[test]
+fn a_daemon_that_was_started_before_it_ends_with_it_and_passwords_are_in_no_file() {
+    let place = Place::new();
+    let serve = "{ account: ['ann@example.test:planted-secret'], before: 'sleep 600 > /dev/null 2>&1 & echo $! > daemon' }";
+    place.write("served.yml", &served(serve));
+    let answer = place.sonagi(&["run", "served.yml", "--json"]);
+    // A service that is killed when its grace is over, half a minute later, is an error.
+    assert_eq!((answer.code, answer.err.contains("was killed")), (Some(0), false), "{answer:?}");
+    assert!(!is_alive(written(&place, "daemon").unwrap()));
+    for file in ["run.json", "service.log", "events.jsonl"] {
+        let text = fs::read_to_string(place.folders()[0].join(file)).unwrap();
+        assert!(!text.contains("planted-secret"), "{file}: {text}");
+    }
+    assert!(!answer.out.contains("planted-secret"), "{}", answer.out);
+}
+
+#[test]
 fn its_open_files_are_limited_as_those_of_any_other() {
     let place = Place::new();
     let script = served("{ workers: 1, limits: { nofile: 77 } }").replace("duration: 1", "duration: 60");
