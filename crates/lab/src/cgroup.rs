@@ -157,12 +157,13 @@ impl Group {
             self.set_quota(cores)?;
         }
         let Some(bytes) = limits.memory else { return Ok(()) };
+        let swap = limits.swap.unwrap_or(0);
         match self {
             Group::First { memory, .. } => {
                 write(memory, "memory.limit_in_bytes", bytes)?;
                 // Without accounts of swap, it is at least not asked for.
-                if memory.join("memory.memsw.limit_in_bytes").exists() {
-                    write(memory, "memory.memsw.limit_in_bytes", bytes)
+                if swap > 0 || memory.join("memory.memsw.limit_in_bytes").exists() {
+                    write(memory, "memory.memsw.limit_in_bytes", bytes.saturating_add(swap))
                 } else {
                     write(memory, "memory.swappiness", 0)
                 }
@@ -170,7 +171,7 @@ impl Group {
             Group::Second(folder) => {
                 write(folder, "memory.max", bytes)?;
                 // A kernel without swap has no such file.
-                if has_swap() { write(folder, "memory.swap.max", 0) } else { Ok(()) }
+                if swap > 0 || swap_bytes() > 0 { write(folder, "memory.swap.max", swap) } else { Ok(()) }
             }
         }
     }
@@ -256,8 +257,15 @@ fn kill_in(folder: &Path) {
     }
 }
 
-fn has_swap() -> bool {
-    fs::read_to_string("/proc/swaps").is_ok_and(|text| text.lines().count() > 1)
+/// How much swap the machine has.
+pub(crate) fn swap_bytes() -> u64 {
+    swap_of(&fs::read_to_string("/proc/swaps").unwrap_or_default())
+}
+
+/// Reads `/proc/swaps`: below a headline a swap each, whose size is in KiB.
+fn swap_of(swaps: &str) -> u64 {
+    let kib = swaps.lines().skip(1).filter_map(|line| line.split_whitespace().nth(2)?.parse::<u64>().ok());
+    kib.sum::<u64>() * 1024
 }
 
 fn write(folder: &Path, file: &str, value: impl ToString) -> io::Result<()> {
@@ -275,7 +283,8 @@ fn member(path: &Path, name: &str) -> Option<u64> {
 mod tests {
     use super::*;
 
-    const LIMITS: Limits = Limits { cpu: Some(0.5), memory: Some(64 << 20), nofile: None, credits: None };
+    const LIMITS: Limits =
+        Limits { cpu: Some(0.5), memory: Some(64 << 20), swap: None, nofile: None, credits: None };
 
     fn read(folder: &Path, file: &str) -> String {
         fs::read_to_string(folder.join(file)).unwrap_or_default()
@@ -319,6 +328,26 @@ mod tests {
         );
         assert_eq!(read(&memory, "memory.limit_in_bytes"), "67108864");
         assert_eq!(read(&memory, "memory.swappiness"), "0", "this kernel keeps no accounts of swap");
+    }
+
+    #[test]
+    fn what_may_be_swapped_out_is_beyond_the_limit_of_memory() {
+        let swaps =
+            "Filename\tType\tSize\tUsed\tPriority\n/swap file 1048572 0 -2\n/dev/sdb partition 4 0 -3\n";
+        assert_eq!((swap_of(swaps), swap_of("Filename\tType\n")), (1_048_576 * 1024, 0));
+        let limits = Limits { swap: Some(32 << 20), ..LIMITS };
+        let root = tempfile::tempdir().unwrap();
+        let (first, second) = (root.path().join("first"), root.path().join("second"));
+        [&first, &second].iter().for_each(|folder| fs::create_dir(folder).unwrap());
+        let of = |folder: &Path| folder.to_owned();
+        Group::First { cpu: of(&first), account: of(&first), memory: of(&first) }.limit(&limits).unwrap();
+        assert_eq!(read(&first, "memory.limit_in_bytes"), "67108864");
+        assert_eq!(read(&first, "memory.memsw.limit_in_bytes"), "100663296", "of both together");
+        Group::Second(of(&second)).limit(&limits).unwrap();
+        assert_eq!(
+            (read(&second, "memory.max"), read(&second, "memory.swap.max")),
+            ("67108864".into(), "33554432".into())
+        );
     }
 
     #[test]

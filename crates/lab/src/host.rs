@@ -53,6 +53,7 @@ pub(crate) fn limits(name: &str) -> Option<Limits> {
     Some(Limits {
         cpu: Some(host.vcpus),
         memory: Some(host.memory),
+        swap: None,
         nofile: None,
         credits: Some(Credits {
             baseline: host.vcpus * host.baseline / 100.0,

@@ -37,7 +37,7 @@ pub const KEYS: &[(&str, &[&str])] = &[
     ),
     ("ready", &["line"]),
     ("stop", &["signal", "grace"]),
-    ("limits", &["cpu", "memory", "nofile", "credits", "network"]),
+    ("limits", &["cpu", "memory", "swap", "nofile", "credits", "network"]),
     ("network", &["latency", "bandwidth", "cut"]),
     ("cut", &["every"]),
     ("read", &["command", "equals"]),
@@ -58,6 +58,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("limits", "{ cpu: 1, memory: 1 GB }"),
     ("cpu", "0.5"),
     ("memory", "1 GB"),
+    ("swap", "1 GB"),
     ("nofile", "1024"),
     ("credits", "0"),
     ("network", "{ latency: 20ms, bandwidth: 60mbit }"),
@@ -297,6 +298,7 @@ impl Reading {
                 scalar(value).and_then(|text| units::bytes(&text)).filter(|bytes| *bytes >= 1_000_000)
             });
         limits.memory = memory.or(limits.memory);
+        limits.swap = self.swap(map, &limits, is_none);
         limits.nofile = self.value((map, "/limits", "nofile"), "a number of files, at least 8", |value| {
             scalar(value)?.trim().parse().ok().filter(|files| (8..=1 << 30).contains(files))
         });
@@ -321,6 +323,19 @@ impl Reading {
         let network = given(map, "network");
         let network = network.and_then(|value| self.network(value));
         if is_none { (Limits::default(), None) } else { (limits, network) }
+    }
+
+    /// What may be swapped out beyond the limit of memory.
+    fn swap(&mut self, map: &Map<String, Value>, limits: &Limits, is_none: bool) -> Option<u64> {
+        let swap = self.value((map, "/limits", "swap"), "a size, as 1 GB, or 0", |value| {
+            scalar(value).and_then(|text| if text.trim() == "0" { Some(0) } else { units::bytes(&text) })
+        });
+        let swap = swap.filter(|bytes| *bytes > 0)?;
+        if limits.memory.is_none() && given(map, "memory").is_none() && !is_none {
+            let what = "swap is beyond a limit of memory, and there is none".to_owned();
+            self.wrong("/limits/swap", what, Some("e.g. `memory: 1 GB` beside it, or a `host`".to_owned()));
+        }
+        Some(swap)
     }
 
     fn network(&mut self, value: &Value) -> Option<Network> {

@@ -110,8 +110,10 @@ pub struct Stop {
 pub struct Limits {
     /// Cores: 0.5 is half of one.
     pub cpu: Option<f64>,
-    /// Bytes of memory; there is no swap beyond it.
+    /// Bytes of memory.
     pub memory: Option<u64>,
+    /// Bytes that may be swapped out beyond it; None: none.
+    pub swap: Option<u64>,
     /// Open files of each of its processes.
     pub nofile: Option<u64>,
     /// CPU credits that decide between `cpu` and a baseline.

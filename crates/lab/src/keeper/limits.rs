@@ -48,12 +48,13 @@ impl Keeper {
     /// error is why nothing can, and what helps.
     pub(super) fn limited(&mut self) -> Result<Vec<String>, (String, String)> {
         let limits = &self.job.limits;
+        lacks_swap(limits.swap.unwrap_or(0), cgroup::swap_bytes()).map_or(Ok(()), Err)?;
         // Without credits at the start it is the baseline that it begins with.
         let bucket = limits.credits.map(|credits| Bucket::new(credits, limits.cpu.unwrap_or(1.0)));
         let first =
             Limits { cpu: bucket.map_or(limits.cpu, |bucket| Some(bucket.quota())), ..limits.clone() };
         let made = Hierarchy::of_machine().make(&cgroup::own_name(), &first);
-        let in_front = scope(limits.cpu, limits.memory);
+        let in_front = scope(limits);
         let held_by = held_by(limits, made.is_ok(), || holds(&in_front, limits));
         match (held_by, made) {
             (_, Ok(group)) => {
@@ -81,6 +82,14 @@ impl Keeper {
         }
         Ok(())
     }
+}
+
+/// Why the service cannot have so many bytes of swap on a machine with these, and what helps.
+fn lacks_swap(asked: u64, has: u64) -> Option<(String, String)> {
+    let what = || format!("limits.swap is {asked} bytes, and this machine has {has} bytes of swap");
+    let hint = "as root, `fallocate -l 1G /swap; chmod 600 /swap; mkswap /swap; swapon /swap` adds some: in `before`, \
+                say, with `swapoff /swap; rm /swap` in `after`";
+    (asked > has).then(|| (what(), hint.to_owned()))
 }
 
 fn refusal(why: &io::Error) -> (String, String) {
@@ -124,6 +133,14 @@ mod tests {
             assert_eq!(held_by(&limits, false, || true), with_systemd, "{limits:?}");
             assert_eq!(held_by(&limits, false, || false), with_neither, "{limits:?}");
         }
+    }
+
+    #[test]
+    fn swap_that_the_machine_has_not_is_refused() {
+        assert_eq!((lacks_swap(0, 0), lacks_swap(1 << 30, 1 << 30)), (None, None));
+        let (what, hint) = lacks_swap(1 << 30, 4096).unwrap();
+        assert_eq!(what, "limits.swap is 1073741824 bytes, and this machine has 4096 bytes of swap");
+        assert!(hint.contains("swapon"), "{hint}");
     }
 
     #[test]

@@ -24,19 +24,19 @@ for file in cpu.max memory.max; do cat \"$folder/$file\" || echo none; done";
 const PRINTED: u64 = 4096;
 
 /// The words by which systemd puts a command under limits.
-pub(super) fn scope(cpu: Option<f64>, memory: Option<u64>) -> Vec<String> {
+pub(super) fn scope(limits: &Limits) -> Vec<String> {
     // Without a description systemd shows, and logs, the whole command, in which there may be a password.
     let mut words: Vec<String> =
         ["systemd-run", "--user", "--scope", "--quiet", "--collect", "--description=sonagi"]
             .map(str::to_owned)
             .to_vec();
     let mut property = |text: String| words.extend(["-p".to_owned(), text]);
-    if let Some(cores) = cpu {
+    if let Some(cores) = limits.cpu {
         property(format!("CPUQuota={}%", percent(cores)));
     }
-    if let Some(bytes) = memory {
+    if let Some(bytes) = limits.memory {
         property(format!("MemoryMax={bytes}"));
-        property("MemorySwapMax=0".to_owned());
+        property(format!("MemorySwapMax={}", limits.swap.unwrap_or(0)));
     }
     words.push("--".to_owned());
     words
@@ -198,7 +198,8 @@ mod tests {
 
     #[test]
     fn systemd_is_asked_for_the_limits() {
-        let words = scope(Some(0.5), Some(64 << 20)).join(" ");
+        let limits = Limits { cpu: Some(0.5), memory: Some(64 << 20), ..Limits::default() };
+        let words = scope(&limits).join(" ");
         let expected = "systemd-run --user --scope --quiet --collect --description=sonagi -p CPUQuota=50% \
                         -p MemoryMax=67108864 -p \
                         MemorySwapMax=0 --";

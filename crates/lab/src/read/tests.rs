@@ -12,7 +12,7 @@ fn everything_a_script_may_say_is_read() {
         "patience": "5s",
         "stop": { "signal": "SIGINT", "grace": 2 },
         "limits": {
-            "cpu": 0.5, "memory": "1 GB", "nofile": 1024,
+            "cpu": 0.5, "memory": "1 GB", "swap": "2 GB", "nofile": 1024,
             "network": { "latency": "20ms", "bandwidth": "60mbit", "cut": { "every": "30s" } }
         },
         "before": ["psql", "-f", "reset.sql"],
@@ -25,6 +25,7 @@ fn everything_a_script_may_say_is_read() {
     assert_eq!(launch.ready, Some(Ready::Http { host: "127.0.0.1".to_owned(), port: 3000, path }));
     assert_eq!((launch.stop.by, launch.stop.grace), (StopBy::Signal(2), Duration::from_secs(2)));
     assert_eq!((launch.limits.cpu, launch.limits.memory), (Some(0.5), Some(1_000_000_000)));
+    assert_eq!(launch.limits.swap, Some(2_000_000_000));
     let network = launch.network.unwrap();
     assert_eq!((network.latency, network.bandwidth), (Duration::from_millis(20), Some(60_000_000)));
     assert_eq!(network.cut, Some(Duration::from_secs(30)));
@@ -35,6 +36,18 @@ fn everything_a_script_may_say_is_read() {
     assert_eq!(ready(json!({ "line": "listening" })), Ready::Line("listening".to_owned()));
     let v6 = Ready::Http { host: "::1".to_owned(), port: 80, path: "/".to_owned() };
     assert_eq!(ready(json!("http://[::1]")), v6);
+}
+
+#[test]
+fn swap_is_beyond_a_limit_of_memory() {
+    let of = |limits: Value| read(&json!({ "command": "x", "host": "t2.micro", "limits": limits })).unwrap();
+    assert_eq!(of(json!({ "swap": "1 GiB" })).limits.swap, Some(1 << 30));
+    assert_eq!(of(json!({ "swap": 0 })).limits.swap, None, "an axis may have none");
+    let mistakes = read(&json!({ "command": "x", "limits": { "swap": "1 GB" } })).unwrap_err();
+    assert_eq!(mistakes[0].what, "swap is beyond a limit of memory, and there is none");
+    let mistakes = read(&json!({ "command": "x", "limits": { "swap": "much", "memory": 7 } })).unwrap_err();
+    let told: Vec<&str> = mistakes.iter().map(|mistake| mistake.pointer.as_str()).collect();
+    assert_eq!(told, ["/limits/memory", "/limits/swap"], "{mistakes:?}");
 }
 
 #[test]

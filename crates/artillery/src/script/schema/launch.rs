@@ -138,6 +138,12 @@ pub(crate) const LIMITS: Area = Area {
             "1 GB",
             "Memory of all its processes together, without swap: KB, MB, GB are powers of 1000, KiB, MiB, GiB of 1024.",
         ),
+        key(
+            "swap",
+            "a size",
+            "1 GB",
+            "What may be swapped out beyond the limit of memory; nothing by default.",
+        ),
         key("nofile", "a whole number", "1024", "Open files of each of its processes."),
         key(
             "credits",
