@@ -24,6 +24,22 @@ const MOST_RUNS: usize = 1000;
 pub struct Combination(pub Vec<(String, Value)>);
 
 impl Combination {
+    /// All combinations of the values of these axes, the last of them first to change.
+    pub fn all(axes: &[(String, Vec<Value>)]) -> Vec<Combination> {
+        let mut combinations = vec![Combination::default()];
+        for (name, values) in axes {
+            let with = |Combination(before): Combination| {
+                values.iter().map(move |value| {
+                    let mut all = before.clone();
+                    all.push((name.clone(), value.clone()));
+                    Combination(all)
+                })
+            };
+            combinations = combinations.into_iter().flat_map(with).collect();
+        }
+        combinations
+    }
+
     /// The values as part of a file's name: `sse-1000`.
     pub fn slug(&self) -> String {
         let plain = |c: char| if c.is_alphanumeric() || matches!(c, '.' | '_') { c } else { '-' };
@@ -144,25 +160,13 @@ pub(crate) fn runs(path: &Path, text: &str, overrides: &Overrides) -> Runs {
         reader.problem(place, what, Some(hint));
         problems = std::mem::take(&mut reader.problems);
     }
-    let mut combinations = vec![Combination::default()];
-    for axis in &axes {
-        let none = [Value::Null];
-        let values = match axis.values.as_slice() {
-            [] => &none[..],
-            [first, ..] if !problems.is_empty() => std::slice::from_ref(first),
-            values => values,
-        };
-        combinations = combinations
-            .into_iter()
-            .flat_map(|Combination(before)| {
-                values.iter().map(move |value| {
-                    let mut all = before.clone();
-                    all.push((axis.name.clone(), value.clone()));
-                    Combination(all)
-                })
-            })
-            .collect();
-    }
+    let has_problems = !problems.is_empty();
+    let values = |axis: Axis| match axis.values.len() {
+        0 => (axis.name, vec![Value::Null]),
+        _ if has_problems => (axis.name, axis.values[..1].to_vec()),
+        _ => (axis.name, axis.values),
+    };
+    let combinations = Combination::all(&axes.into_iter().map(values).collect::<Vec<_>>());
     Runs { combinations, problems }
 }
 

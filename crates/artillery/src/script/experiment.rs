@@ -13,6 +13,8 @@ use crate::script::reader::{Fields, Reader};
 use crate::script::schema;
 use crate::script::yaml::{Kind, Node};
 
+/// Figures that are made for comparisons, of all operations of a run: no script measures them.
+pub const FIGURES_OF_COMPARISONS: [&str; 2] = ["failed_share", "operations_per_s"];
 /// More rounds are refused: nobody waits for them.
 const REPEAT_MAX: u64 = 1000;
 
@@ -111,8 +113,7 @@ fn across(
 
 /// A figure that the script cannot measure would be missing after the last run.
 fn judge_figure(reader: &mut Reader, node: &Node, name: &str, scenarios: &[Scenario], tracks_delivery: bool) {
-    // Made for comparisons, of all operations.
-    if ["failed_share", "operations_per_s"].contains(&name) {
+    if FIGURES_OF_COMPARISONS.contains(&name) {
         return;
     }
     let scenarios = scenarios.iter().map(|scenario| scenario.name.as_str()).collect();

@@ -58,7 +58,7 @@ mod yaml;
 
 pub use combinations::Combination;
 pub use config::RefusesWatch;
-pub use experiment::{Compare, Experiment, margin};
+pub use experiment::{Compare, Experiment, FIGURES_OF_COMPARISONS, margin};
 pub use launch::{RefusedLaunch, RefusesLaunch};
 pub use problem::{Notice, Problem, Problems, nearest};
 pub use serve::{RefusedArgument, Refuses, Serve, serve_options};

@@ -25,7 +25,7 @@ pub use network::{Hostnames, Hosts, LocalIps, Net, Override};
 pub(crate) use problem::meant;
 pub use problem::{Problem, Problems};
 pub use scenario::{Executor, Scenario, Stage};
-pub use several::{Compare, Several, in_env, is_variable};
+pub use several::{Compare, REPEAT_MAX, Several, in_env, is_variable};
 
 use serde_json::{Map, Value};
 use sonagi_measure::ledger::Rules;

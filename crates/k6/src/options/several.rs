@@ -9,7 +9,7 @@ use super::table::members;
 use serde_json::{Map, Value};
 
 /// More rounds are refused: nobody waits for them.
-const REPEAT_MAX: u64 = 1000;
+pub const REPEAT_MAX: u64 = 1000;
 
 /// What a script says of its runs together.
 #[derive(Debug, Clone, Default, PartialEq)]

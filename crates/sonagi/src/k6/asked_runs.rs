@@ -2,6 +2,7 @@
 //! is repeated. What is wrong with any of them is found here, before the first.
 
 use super::flags::GivenFlags;
+use super::log::is_of_console;
 use super::trials::unknown;
 use super::{Refused, ScriptText, asked};
 use crate::matrix_record::Planned;
@@ -10,9 +11,9 @@ use crate::rounds;
 use crate::runs;
 use crate::target_watch::NetworkLateness;
 use serde_json::Value;
-use sonagi_artillery::{Combination, nearest};
+use sonagi_artillery::{Combination, FIGURES_OF_COMPARISONS, nearest};
 use sonagi_engine::{Level, LogLine, RunEvent};
-use sonagi_k6::options::{Compare, Several, in_env, is_variable};
+use sonagi_k6::options::{Compare, REPEAT_MAX, Several, in_env, is_variable};
 use sonagi_k6::run::{Asked, End, Ended, Exit, Test, load, several};
 use sonagi_report::matrix::{self, MARGIN};
 use std::sync::Arc;
@@ -58,7 +59,7 @@ pub(super) fn planned(given: &GivenFlags, text: &ScriptText) -> Result<Runs, Ref
     of_one_run(given)?;
     let count = axes.iter().try_fold(1_usize, |count, (_, values)| count.checked_mul(values.len()));
     let drawn = rounds::drawn(count.unwrap_or(usize::MAX), repeat, runs::any_seed()).map_err(problem)?;
-    let combinations = combinations(&axes);
+    let combinations = Combination::all(&axes);
     let compare = compared(given, &several, &axes).map_err(problem)?;
     judge(given, text, &combinations, compare.as_ref())?;
     let runs = match drawn {
@@ -115,8 +116,7 @@ fn hear(said: &mut Vec<String>, event: &RunEvent<'_>) {
 }
 
 pub(super) fn is_error(line: &LogLine) -> bool {
-    let is_console = line.fields.iter().any(|(name, value)| (*name, value.as_str()) == ("source", "console"));
-    line.level == Level::Error && !is_console
+    line.level == Level::Error && !is_of_console(line)
 }
 
 pub(super) fn why(ended: Ended, said: &[String]) -> Refused {
@@ -203,9 +203,12 @@ fn narrowed(matrix: &[(String, Vec<Value>)], flags: Axes, env: &[String]) -> Res
 
 fn repeat(given: &GivenFlags) -> Result<Option<usize>, Refused> {
     let Some(text) = given.one("repeat") else { return Ok(None) };
-    match text.parse::<usize>() {
-        Ok(times) if (1..=1000).contains(&times) => Ok(Some(times)),
-        _ => Err((Exit::Other, format!("--repeat takes a whole number from 1 to 1000; got `{text}`"))),
+    match text.parse::<u64>() {
+        Ok(times) if (1..=REPEAT_MAX).contains(&times) => Ok(Some(times as usize)),
+        _ => {
+            let what = format!("--repeat takes a whole number from 1 to {REPEAT_MAX}; got `{text}`");
+            Err((Exit::Other, what))
+        }
     }
 }
 
@@ -236,8 +239,7 @@ fn compared(
 
 /// What is wrong with the figure that decides, if no run of the script has it.
 fn unmeasured(primary: &str, test: &Test) -> Option<String> {
-    // Made for comparisons, of all operations.
-    if ["failed_share", "operations_per_s"].contains(&primary) {
+    if FIGURES_OF_COMPARISONS.contains(&primary) {
         return None;
     }
     let place = "options.sonagi.compare.primary";
@@ -261,22 +263,6 @@ fn unmeasured(primary: &str, test: &Test) -> Option<String> {
             None => "e.g. `http_req_duration.p95`".to_owned(),
         }
     ))
-}
-
-/// All combinations, the last axis first to change.
-fn combinations(axes: &[(String, Vec<Value>)]) -> Vec<Combination> {
-    let mut all = vec![Combination::default()];
-    for (name, values) in axes {
-        let with = |Combination(before): Combination| {
-            values.iter().map(move |value| {
-                let mut all = before.clone();
-                all.push((name.clone(), value.clone()));
-                Combination(all)
-            })
-        };
-        all = all.into_iter().flat_map(with).collect();
-    }
-    all
 }
 
 /// Reads the script with each combination: what is wrong with any is told before the first run.

@@ -3,6 +3,7 @@
 
 use super::asked_runs::{self, Runs};
 use super::flags::{self, GivenFlags};
+use super::log::is_of_console;
 use super::{asked, dialect};
 use crate::commands::check::{self, Checked};
 use crate::load::one as artillery;
@@ -82,10 +83,8 @@ impl Findings {
 
     /// Ignores a line of the script's own console.
     fn heard(&mut self, line: &LogLine) {
-        let is_console =
-            line.fields.iter().any(|(name, value)| (*name, value.as_str()) == ("source", "console"));
         match line.level {
-            _ if is_console => {}
+            _ if is_of_console(line) => {}
             Level::Error => self.thrown(&line.text),
             Level::Warn => self.notice(&line.text),
             Level::Info | Level::Debug => {}

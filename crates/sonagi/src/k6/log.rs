@@ -78,7 +78,7 @@ impl TestLog {
             return;
         }
         if let Some(file) = &mut self.console
-            && line.fields.iter().any(|(name, value)| (*name, value.as_str()) == ("source", "console"))
+            && is_of_console(line)
         {
             let form = if self.form == LineFormat::Short { LineFormat::Pairs } else { self.form };
             let text = written(form, &LogLine { fields: Vec::new(), ..line.clone() });
@@ -126,6 +126,11 @@ impl TestLog {
             let _ = file.flush();
         }
     }
+}
+
+/// Whether the script's own console says it.
+pub(super) fn is_of_console(line: &LogLine) -> bool {
+    line.fields.iter().any(|(name, value)| (*name, value.as_str()) == ("source", "console"))
 }
 
 /// An error as a line; its hint, if any, is a field of its own as in k6.

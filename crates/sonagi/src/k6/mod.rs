@@ -281,9 +281,7 @@ fn asked(
     over: &[(String, String)],
 ) -> Result<Asked, (Exit, String)> {
     let wrong = |exit| move |why: String| (exit, why);
-    let variables: Vec<(String, String)> = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .collect();
+    let variables = variables_of_process();
     let config_file = match given.one("config") {
         None => serde_json::Map::new(),
         Some(path) => config(&path).map_err(wrong(Exit::Problems))?,
@@ -323,6 +321,13 @@ fn asked(
         watch: watching(given, network).map_err(wrong(Exit::Other))?,
         launch: service::mistakes,
     })
+}
+
+/// The environment of the process, as far as it is text.
+fn variables_of_process() -> Vec<(String, String)> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect()
 }
 
 fn laid_over(mut environment: Vec<(String, String)>, over: &[(String, String)]) -> Vec<(String, String)> {

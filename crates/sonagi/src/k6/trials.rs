@@ -5,6 +5,7 @@
 
 use super::service::{self, TestService};
 use super::unattended::{Unattended, UnderWay};
+use super::{laid_over, variables_of_process};
 use crate::capacity::{Demand, REPEATS_ITSELF, TrialLength, TrialRun, Trials, Varied, service_is_varied};
 use crate::error::Error;
 use crate::invocation;
@@ -104,7 +105,7 @@ impl K6Trials {
         let under_way = UnderWay::default();
         let stop_requests = under_way.listen(terminal, || {})?;
         let read = |load_of_trial: u64| {
-            let environment = variables(&asked.environment_of(load_of_trial));
+            let environment = laid_over(variables_of_process(), &asked.environment_of(load_of_trial));
             let request = request(&asked, (&path, &source), (Map::new(), environment), None);
             load(request, &Arc::default(), &mut |_| {}).map_err(|ended| why(&ended, &asked.script))
         };
@@ -222,14 +223,6 @@ fn request(
         watch,
         launch: service::mistakes,
     }
-}
-
-/// The environment of the process with these over it.
-fn variables(over: &[(String, String)]) -> Vec<(String, String)> {
-    let system = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    let system = system.filter(|(name, _)| over.iter().all(|(known, _)| known != name));
-    system.chain(over.iter().cloned()).collect()
 }
 
 /// The scenario that is varied, or why there is none.
@@ -357,7 +350,7 @@ impl Trials for K6Trials {
         let environment = self.asked.environment_of(load_of_trial);
         let flags = Map::from_iter([("scenarios".to_owned(), self.scenario(load_of_trial, seconds))]);
         let network = NetworkLateness::default();
-        let changes = (flags, variables(&environment));
+        let changes = (flags, laid_over(variables_of_process(), &environment));
         let request = request(&self.asked, (&self.path, &self.source), changes, Some(network.clone()));
         let folder = folder.map(|(parent, name)| runs::reserve(parent, name)).transpose()?;
         let service = match &mut self.service {
