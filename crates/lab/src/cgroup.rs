@@ -262,10 +262,11 @@ pub(crate) fn swap_bytes() -> u64 {
     swap_of(&fs::read_to_string("/proc/swaps").unwrap_or_default())
 }
 
-/// Reads `/proc/swaps`: below a headline a swap each, whose size is in KiB.
+/// Reads `/proc/swaps`: below a headline a swap each, whose size is in KiB, without the page that `mkswap` writes its header
+/// to. With it, a file of 1 GiB is 1 GiB of swap.
 fn swap_of(swaps: &str) -> u64 {
     let kib = swaps.lines().skip(1).filter_map(|line| line.split_whitespace().nth(2)?.parse::<u64>().ok());
-    kib.sum::<u64>() * 1024
+    kib.map(|kib| kib * 1024 + rustix::param::page_size() as u64).sum()
 }
 
 fn write(folder: &Path, file: &str, value: impl ToString) -> io::Result<()> {
@@ -334,7 +335,8 @@ mod tests {
     fn what_may_be_swapped_out_is_beyond_the_limit_of_memory() {
         let swaps =
             "Filename\tType\tSize\tUsed\tPriority\n/swap file 1048572 0 -2\n/dev/sdb partition 4 0 -3\n";
-        assert_eq!((swap_of(swaps), swap_of("Filename\tType\n")), (1_048_576 * 1024, 0));
+        let headers = 2 * rustix::param::page_size() as u64;
+        assert_eq!((swap_of(swaps), swap_of("Filename\tType\n")), (1_048_576 * 1024 + headers, 0));
         let limits = Limits { swap: Some(32 << 20), ..LIMITS };
         let root = tempfile::tempdir().unwrap();
         let (first, second) = (root.path().join("first"), root.path().join("second"));
