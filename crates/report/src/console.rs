@@ -315,6 +315,7 @@ const QUANTILES: [Column; 6] = [
     ("p99.9", |q| q.p999),
     ("max", |q| q.max),
 ];
+/// At least: a longer count makes the column wider.
 const COUNT_COLUMN: usize = 10;
 const QUANTILE_COLUMN: usize = 7;
 const LATENCY_TITLE: &str = "latency (ms)";
@@ -334,18 +335,20 @@ fn latency(page: &mut Page, run: &Summary) {
         return;
     }
     page.blank();
-    let room = page.width() - COUNT_COLUMN - QUANTILES.len() * QUANTILE_COLUMN;
+    let longest_count = rows.iter().map(|(_, quantiles)| count(quantiles.count).len()).max().unwrap_or(0);
+    let count_column = COUNT_COLUMN.max(longest_count + 1);
+    let room = page.width() - count_column - QUANTILES.len() * QUANTILE_COLUMN;
     let longest = rows.iter().map(|(name, _)| columns(name)).max().unwrap_or(0);
     let name_column = longest.max(LATENCY_TITLE.len()).min(room);
     let title = fitting(page, LATENCY_TITLE, name_column, Tone::Faint);
-    let mut head = format!("{}{:>COUNT_COLUMN$}", padded(title, name_column), "count");
+    let mut head = format!("{}{:>count_column$}", padded(title, name_column), "count");
     for (title, _) in QUANTILES {
         head.push_str(&format!("{title:>QUANTILE_COLUMN$}"));
     }
     page.line(&head, Tone::Faint);
     for (name, quantiles) in rows.iter().take(OPERATIONS_SHOWN) {
         let name = fitting(page, name, name_column, Tone::Plain);
-        let mut row = format!("{}{:>COUNT_COLUMN$}", padded(name, name_column), count(quantiles.count));
+        let mut row = format!("{}{:>count_column$}", padded(name, name_column), count(quantiles.count));
         for (_, of) in QUANTILES {
             row.push_str(&format!("{:>QUANTILE_COLUMN$}", cell(of(quantiles))));
         }

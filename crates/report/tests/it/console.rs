@@ -248,6 +248,17 @@ fn no_line_is_wider_than_the_terminal() {
 }
 
 #[test]
+fn a_long_count_stands_apart_from_the_name_before_it() {
+    let mut run = fixture::fan_out();
+    if let Some(delivery) = &mut run.delivery {
+        delivery.latency_ms.count = 24_515_921;
+    }
+    let text = shown(&run);
+    assert!(text.contains("\nend to end (delivery) 24,515,921   1.20 "), "{text}");
+    assert!(text.contains("\nlatency (ms)               count    p50 "), "{text}");
+}
+
+#[test]
 fn colour_adds_escapes_and_changes_nothing_else() {
     let run = fixture::everything();
     let mut text = console::summary(&run, 80, true);
