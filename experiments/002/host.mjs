@@ -1,7 +1,7 @@
 // The host of the report, all on one machine: nginx in front of the service, PostgreSQL, and what else runs there.
 // SERVICE is the service: `nest` (without it) is the report's, on NestJS (../nest/src/chat), and `sonagi` is `sonagi
 // serve` in its place (lib/services.mjs). Each remedy of the report that changes something on the host is a value of
-// REMEDY; `none` is the host as it was. How large the machine is says chat.yml (`host`).
+// REMEDY, but for swap (swap.mjs); `none` is the host as it was. How large the machine is says chat.yml (`host`).
 //
 // | REMEDY | what is changed |
 // |---|---|

@@ -8,7 +8,7 @@
 export const CHANGES = ['processes', 'nginx', 'services', 'redis', 'postgres', 'pool', 'pgbouncer'];
 
 /** The runs of the host as it was. */
-export const BASE = { service: 'nest', remedy: 'none', host: 't2.micro' };
+export const BASE = { service: 'nest', remedy: 'none', host: 't2.micro', swap: 0 };
 
 /** What the grades are of, in their order. */
 export const CRITERIA = ['ease', 'at hand', 'cost', 'scales', 'severity', 'safety'];
@@ -25,7 +25,7 @@ export const REMEDIES = [
   { name: 'two Node processes', place: 2, grades: '2 3 3 3* 3* 2', runs: { remedy: 'processes', host: SMALL } },
   { name: 'nginx', place: 3, grades: '3 3 3* 2 3* 3*', runs: { remedy: 'nginx', host: SMALL } },
   { name: 'needless services off', place: 4, grades: '3 3* 3 1 1 3*', runs: { remedy: 'services', host: SMALL } },
-  { name: 'swap', place: 5, grades: '3 3 3* 1 2 2', untried: 'not tried: a launched service has no swap' },
+  { name: 'swap', place: 5, grades: '3 3 3* 1 2 2', runs: { swap: '1 GiB' } },
   { name: 'a Redis cache', place: 6, grades: '3* 1* 2 3* 2 2', runs: { remedy: 'redis', host: SMALL } },
   { name: 'PostgreSQL: settings', place: 7, grades: '2 3* 3 2 2 1*', runs: { remedy: 'postgres', host: SMALL } },
   { name: 'PostgreSQL: 20 connections', place: 7, grades: '3 3 3 1 2 2', runs: { remedy: 'pool', host: SMALL } },

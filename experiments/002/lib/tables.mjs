@@ -104,4 +104,4 @@ export function remedyRows(standing, matrix) {
 }
 
 /** Our rows of the report's table: of a finished matrix with `-e report`. */
-export const ratioRows = (matrix) => ratio.ratioRows(RATIO_TABLE, matrix, { remedy: BASE.remedy });
+export const ratioRows = (matrix) => ratio.ratioRows(RATIO_TABLE, matrix, { remedy: BASE.remedy, swap: BASE.swap });

@@ -18,8 +18,8 @@ const summary = ({ failed = 0, p95 = 400, result = 'pass' } = {}) => ({
     { kind: 'socketio_request', rate_per_s: 20 },
   ],
 });
-const runs = (remedy, each, { host = 't2.micro', service = 'nest' } = {}) =>
-  each.map((more) => ({ combination: { service, remedy, host }, summary: summary(more) }));
+const runs = (remedy, each, { host = 't2.micro', service = 'nest', swap = 0 } = {}) =>
+  each.map((more) => ({ combination: { service, remedy, host, swap }, summary: summary(more) }));
 const thrice = (more) => [more, more, more];
 const cellsOf = (rows, name) => {
   const row = rows.find(([remedy]) => remedy === name);
@@ -58,7 +58,7 @@ test('a remedy is held against its own series, and its rank follows from all sco
   assert.deepEqual(cellsOf(rows, 'nginx'), nginx);
   const redis = cellsOf(rows, 'a Redis cache');
   assert.deepEqual([redis.here, redis.impact, redis.measured], ['-', '-', '0 of 1 runs, Sonagi 0.2.0, 2026-11-26, 2 cores']);
-  assert.match(cellsOf(rows, 'swap').measured, /^not tried: /);
+  assert.match(cellsOf(rows, 'a smaller load').measured, /^no change of the host: /);
   assert.equal(cellsOf(rows, 'needless services off').measured, 'not measured yet');
   const together = cellsOf(rows, 'all on the small host');
   assert.deepEqual([together.impact, together.score, together.here], ['3 (failed users)', '-', '-']);
@@ -69,6 +69,11 @@ test('a remedy is held against its own series, and its rank follows from all sco
   assert.deepEqual(cellsOf(more, 'nginx'), nginx);
   const one = cellsOf(more, 'a larger instance');
   assert.deepEqual([one['failed users'], one.score, one.here], ['50.0 % → 0.0 %', '16', '2']);
+
+  // Swap is an axis of its own, and the runs with it are none of the host as it was.
+  const swapping = [...runs('none', thrice({ failed: 40 })), ...runs('none', thrice({ failed: 40 }), { swap: '1 GiB' })];
+  const swap = cellsOf(remedyRows(more, { ...MADE, runs: swapping }), 'swap');
+  assert.deepEqual([swap['failed users'], swap.impact], ['40.0 % → 40.0 %', '1 (no difference)']);
 });
 
 test('another service is held against that of the report on the same host, and has no place in the ranking', () => {
@@ -81,7 +86,7 @@ test('another service is held against that of the report on the same host, and h
 });
 
 test('a matrix without the host as it was is nothing to hold a remedy against', () => {
-  assert.throws(() => remedyRows([], { ...MADE, runs: runs('nginx', thrice({})) }), /remedy none, host t2.micro/);
+  assert.throws(() => remedyRows([], { ...MADE, runs: runs('nginx', thrice({})) }), /remedy none, host t2.micro, swap 0/);
 });
 
 test('the table of ratios is of the host as it was, whatever else a matrix has', () => {
@@ -107,7 +112,7 @@ test('the script asks for each remedy that is judged, and the host knows all tha
   for (const { name, runs, untried, grades, place } of REMEDIES) {
     assert.equal(Boolean(runs) !== Boolean(untried), true, name);
     const asked = Object.entries({ ...BASE, ...runs });
-    for (const [of, value] of asked) assert.ok(axis(of).includes(value), `${name}: ${value}`);
+    for (const [of, value] of asked) assert.ok(axis(of).includes(String(value)), `${name}: ${value}`);
     if (place) assert.match(grades, new RegExp(`^([123]\\*? ?){${CRITERIA.length}}$`), name);
   }
 });
