@@ -8,6 +8,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         "{} connections found an accept queue full, from {} s on",
         "연결 {1}건이 가득 찬 accept 큐를 만남, {2}초부터",
     ),
+    ("the machine was full before that, from {} s on", "장비는 그 전인 {1}초부터 가득 참"),
     ("up to {} connections waited to be accepted", "받아들여지기를 기다린 연결 최대 {1}개"),
     (
         "up to {} connections waited to be accepted at once; its backlog is {}",

@@ -1,10 +1,13 @@
 //! The accept queue: connections that the kernel has made and the target has not accepted yet. Full, it drops the
 //! handshake's last packet, and the client tries again after one second and more: connect times come in steps.
 
-use super::{Ruling, evidence, syn_retries, unmeasured, whole};
+use super::{Ruling, cpu, evidence, syn_retries, unmeasured, whole};
 use crate::case::Case;
 use crate::diagnosis::{Confidence, Finding};
 use crate::remedy::remedy;
+
+/// So many seconds before the queue overflowed, the machine was full before it, and not with it.
+const BEFORE_S: usize = 2;
 
 pub(super) fn judge(case: &Case<'_>) -> Ruling {
     let Some(overflows) = case.total("host.tcp.listen_overflows") else {
@@ -34,10 +37,16 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
     let waited = format!("up to {peak} connections waited to be accepted{limit}", peak = whole(peak));
     found.push(evidence("target.accept_queue", waited));
     found.extend(syn_retries::steps(case));
+    // A target without CPU time does not come to accept anybody: then the queue is what follows, and no cause.
+    let full = cpu::full_of_the_target(case).filter(|full| full.onset_s + BEFORE_S <= onset_s);
+    if let Some(full) = &full {
+        let text = format!("the machine was full before that, from {} s on", full.onset_s);
+        found.push(evidence("host.cpu", text));
+    }
     Ruling::Fires(Finding {
         id: "accept_queue",
         title: "Connections come faster than the target accepts them: its accept queue was full.".to_owned(),
-        confidence: if is_own { Confidence::Certain } else { Confidence::Possible },
+        confidence: if is_own && full.is_none() { Confidence::Certain } else { Confidence::Possible },
         onset_s,
         evidence: found,
         remedies: vec![

@@ -1,7 +1,7 @@
 //! CPU: the machine's cores are all busy, most of it with the target.
 
 use super::{Ruling, evidence, percent, unmeasured, whole};
-use crate::case::Case;
+use crate::case::{Case, Saturated};
 use crate::diagnosis::{Confidence, Finding};
 use crate::remedy::remedy;
 
@@ -9,6 +9,12 @@ use crate::remedy::remedy;
 const FULL: f64 = 0.90;
 /// The target's part of the machine.
 const PART: f64 = 0.5;
+
+/// Since when the machine was full, most of it with the target.
+pub(super) fn full_of_the_target(case: &Case<'_>) -> Option<Saturated> {
+    let (used, cores) = (case.level("target.cpu")?, case.peak("host.cores")?);
+    case.saturated("host.cpu", FULL).filter(|_| used >= PART * cores)
+}
 
 pub(super) fn judge(case: &Case<'_>) -> Ruling {
     let (Some(peak), Some(cores)) = (case.peak("host.cpu"), case.peak("host.cores")) else {

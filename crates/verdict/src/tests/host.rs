@@ -2,6 +2,7 @@
 //! bottleneck planted.
 
 use super::build::Made;
+use crate::diagnosis::Confidence;
 
 /// Latency that rose in second 8, on a machine of two cores that has time left.
 fn slow() -> Made {
@@ -207,6 +208,23 @@ fn an_accept_queue_that_overflowed_is_the_targets_only_if_its_own_was_seen_full(
         .gauge("target.cpu", from_8(0.1, 0.99))
         .gauge("host.cpu", |_| 0.5);
     assert_eq!(other.cause(), Some("event_loop"));
+}
+
+#[test]
+fn an_accept_queue_that_overflowed_behind_a_full_machine_is_no_cause() {
+    let overflowed = |from: u32| {
+        let refused = move |second| if second > from { 6.0 } else { 0.0 };
+        let made = slow().count("host.tcp.listen_overflows", refused);
+        let made = made.gauge("target.accept_queue", from_8(0.0, 3.0));
+        made.gauge("host.cpu", from_8(0.4, 0.98)).gauge("target.cpu", from_8(0.6, 1.9)).diagnosis()
+    };
+    let findings = overflowed(11).findings;
+    let told: Vec<_> = findings.iter().map(|finding| (finding.id, finding.confidence)).collect();
+    assert_eq!(told, [("cpu", Confidence::Likely), ("accept_queue", Confidence::Possible)]);
+    let told = findings[1].evidence.iter().find(|evidence| evidence.series == "host.cpu");
+    assert_eq!(told.unwrap().text, "the machine was full before that, from 8 s on");
+    // Full with the queue and not before it: it may have been filled by those who came again.
+    assert_eq!(overflowed(7).findings[0].id, "accept_queue");
 }
 
 #[test]
