@@ -262,8 +262,8 @@ pub(crate) fn swap_bytes() -> u64 {
     swap_of(&fs::read_to_string("/proc/swaps").unwrap_or_default())
 }
 
-/// Reads `/proc/swaps`: below a headline a swap each, whose size is in KiB, without the page that `mkswap` writes its header
-/// to. With it, a file of 1 GiB is 1 GiB of swap.
+/// Reads `/proc/swaps`: below a headline a swap each, whose size is in KiB, without the page that `mkswap` writes its
+/// header to. With it, a file of 1 GiB is 1 GiB of swap.
 fn swap_of(swaps: &str) -> u64 {
     let kib = swaps.lines().skip(1).filter_map(|line| line.split_whitespace().nth(2)?.parse::<u64>().ok());
     kib.map(|kib| kib * 1024 + rustix::param::page_size() as u64).sum()
