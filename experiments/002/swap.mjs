@@ -4,12 +4,14 @@
 //   SWAP='1 GiB' node swap.mjs on
 //   node swap.mjs off
 import { execFileSync } from 'node:child_process';
-import { readFileSync, rmSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync } from 'node:fs';
 
 // On a disk: /tmp may be in memory.
 const FILE = '/var/tmp/sonagi-002-swap';
 
-const run = (program, ...words) => execFileSync(program, words, { env: { ...process.env, PATH: `${process.env.PATH}:/usr/sbin:/sbin` } });
+// A user's path often lacks what is for root.
+const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin:/sbin` };
+const run = (program, ...words) => execFileSync(program, words, { env });
 const isOn = () => readFileSync('/proc/swaps', 'utf8').includes(`${FILE} `);
 
 const { SWAP: size = '0' } = process.env;
@@ -19,7 +21,7 @@ if (word === 'on' && size !== '0') {
   // What a run before this one could not take away would be in use.
   off();
   run('fallocate', '--length', size.replaceAll(' ', ''), FILE);
-  run('chmod', '600', FILE);
+  chmodSync(FILE, 0o600);
   run('mkswap', FILE);
   run('swapon', FILE);
 }

@@ -6,7 +6,7 @@ use crate::case::Case;
 use crate::diagnosis::{Confidence, Finding};
 use crate::remedy::remedy;
 
-/// So many seconds before the queue overflowed, the machine was full before it, and not with it.
+/// A machine that had been full for so many seconds when the queue overflowed was full first, and not along with it.
 const BEFORE_S: usize = 2;
 
 pub(super) fn judge(case: &Case<'_>) -> Ruling {
