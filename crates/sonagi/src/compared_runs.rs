@@ -28,7 +28,11 @@ pub(crate) fn all(paths: &[PathBuf], cut: WarmUpWish) -> Result<Vec<Observation>
     let mut found: Vec<PathBuf> = Vec::new();
     for path in paths {
         if !path.exists() {
-            return Err(Error::could_not(format_args!("there is no run {}", path.display())));
+            // Behind `--` everything is a run, by the conventions of POSIX, also what was meant as a flag.
+            let is_flag = path.as_os_str().as_encoded_bytes().starts_with(b"--");
+            let hint =
+                if is_flag { "\nhint: flags stand before the `--` that divides the sides" } else { "" };
+            return Err(Error::could_not(format_args!("there is no run {}{hint}", path.display())));
         }
         let mut runs = below(path);
         if runs.is_empty() {

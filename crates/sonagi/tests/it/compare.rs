@@ -164,6 +164,10 @@ fn one_pair_is_inconclusive_and_another_script_is_not_comparable() {
     let declared = lab.compare(&["a", "--across", "script,load", "--", "c"]);
     assert_eq!(declared.code, Some(0), "{declared:?}");
     assert!(declared.out.starts_with("INCONCLUSIVE"), "{}", declared.out);
+    let behind = lab.compare(&["a", "--", "c", "--across", "script,load"]);
+    assert_eq!(behind.code, Some(4), "{behind:?}");
+    let hint = "there is no run --across\nhint: flags stand before the `--` that divides the sides";
+    assert!(behind.err.contains(hint), "{}", behind.err);
     let few = lab.compare(&["--save-baseline", "main", "a"]);
     assert_eq!(few.code, Some(4), "{few:?}");
 }

@@ -26,9 +26,11 @@ pub(super) const ENTRIES: &[Entry] = &[
     ),
     (
         "find what keeps it from accepting: a blocked event loop accepts nobody, nor does a server whose threads are \
-         all taken (Tomcat: server.tomcat.threads.max)",
-        "무엇이 연결을 받지 못하게 하는지 찾으세요. 막힌 이벤트 루프도, 스레드가 모두 쓰이고 있는 서버(Tomcat: \
-         server.tomcat.threads.max)도 아무도 받아들이지 못합니다",
+         all taken (Tomcat: server.tomcat.threads.max) or that holds all the connections it may \
+         (server.tomcat.max-connections, 8,192 as it comes)",
+        "무엇이 연결을 받지 못하게 하는지 찾으세요. 막힌 이벤트 루프도, 스레드가 모두 쓰이고 있거나(Tomcat: \
+         server.tomcat.threads.max) 허용된 연결을 모두 쥐고 있는 서버(server.tomcat.max-connections, 기본값 8,192)도 \
+         아무도 받아들이지 못합니다",
     ),
     (
         "let clients come more slowly (a ramp, jitter before reconnecting)",

@@ -57,7 +57,8 @@ pub(super) fn judge(case: &Case<'_>) -> Ruling {
             ),
             remedy(
                 "find what keeps it from accepting: a blocked event loop accepts nobody, nor does a server whose \
-                 threads are all taken (Tomcat: server.tomcat.threads.max)",
+                 threads are all taken (Tomcat: server.tomcat.threads.max) or that holds all the connections it may \
+                 (server.tomcat.max-connections, 8,192 as it comes)",
                 [3, 1, 3, 3, 3, 3, 2],
             ),
             remedy(
