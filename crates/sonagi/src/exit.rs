@@ -36,7 +36,8 @@ pub(crate) const CODES: [Meaning; 7] = [
         code: 1,
         meaning: "A run failed: a strict threshold, a delivery, a user, or its HTTP answers (`--fail-on-status`). Like \
                   a failed `ensure` in Artillery. Of `compare --fail-on`: side B is worse, or with `inconclusive` the \
-                  runs cannot tell. Of `capacity`: the lowest load does not hold, or no longer after a trial that failed.",
+                  runs cannot tell. Of `capacity`: the lowest load does not hold, or no longer after a trial that \
+                  failed.",
     },
     Meaning {
         exit: Exit::Problems,
