@@ -7,6 +7,7 @@
 mod backlog;
 mod died;
 mod lost;
+mod polling;
 mod sessions;
 mod statuses;
 
@@ -95,7 +96,7 @@ impl Story {
         let mut symptoms = Vec::new();
         symptoms.extend(failing(timeline, summary));
         symptoms.extend(died::symptom(timeline, summary));
-        symptoms.extend(latency(timeline));
+        symptoms.extend(latency(timeline, summary));
         symptoms.extend(backlog::symptom(timeline, summary));
         // Users who take their time have long sessions, too: only where the target was slow is that its doing.
         if !symptoms.is_empty() {
@@ -134,13 +135,18 @@ impl Story {
     }
 }
 
-fn latency(timeline: &Timeline) -> Option<Symptom> {
-    FELT.into_iter().filter(|metric| timeline.has(metric)).find_map(|metric| latency_of(timeline, metric))
+fn latency(timeline: &Timeline, summary: &Summary) -> Option<Symptom> {
+    let wait_ms = polling::wait_ms(timeline, summary);
+    let felt = FELT.into_iter().filter(|metric| timeline.has(metric));
+    felt.map(|metric| (metric, if metric == "delivery.latency" { wait_ms } else { 0.0 }))
+        .find_map(|(metric, wait_ms)| latency_of(timeline, metric, wait_ms))
 }
 
-fn latency_of(timeline: &Timeline, metric: &str) -> Option<Symptom> {
+/// `wait_ms`: what of it is its receivers' own doing.
+fn latency_of(timeline: &Timeline, metric: &str, wait_ms: f64) -> Option<Symptom> {
     let all = 0..timeline.len();
     let what = if metric == "delivery.latency" { "delivery" } else { "answers" };
+    let (tail_ms, slow_ms) = (TAIL_MS.max(wait_ms), SLOW_MS.max(wait_ms));
     let high = timeline.quantile(metric, 0.95);
     // The calm part is the quietest quarter of the seconds, wherever it lies.
     let mut sorted: Vec<f64> = high.iter().flatten().copied().collect();
@@ -153,14 +159,14 @@ fn latency_of(timeline: &Timeline, metric: &str) -> Option<Symptom> {
         return Some(Symptom::new(SymptomKind::Slower, onset_s, text));
     }
     // Answers are of many kinds, deliveries of one: a tail of theirs is nobody's slow page, however steady it is.
-    let tail = median(&high, all.clone()).filter(|tail| metric == "delivery.latency" && *tail >= TAIL_MS);
-    if let (Some(tail), Some(onset_s)) = (tail, first_above(&high, all.clone(), TAIL_MS, LASTING)) {
+    let tail = median(&high, all.clone()).filter(|tail| metric == "delivery.latency" && *tail >= tail_ms);
+    if let (Some(tail), Some(onset_s)) = (tail, first_above(&high, all.clone(), tail_ms, LASTING)) {
         let text = format!("one of twenty deliveries took longer than {} ms all along", whole(tail));
         return Some(Symptom::new(SymptomKind::Slow, onset_s, text));
     }
     let middle = timeline.quantile(metric, 0.5);
     let usual = median(&middle, all.clone())?;
-    let onset_s = first_above(&middle, all, SLOW_MS, LASTING).filter(|_| usual >= SLOW_MS)?;
+    let onset_s = first_above(&middle, all, slow_ms, LASTING).filter(|_| usual >= slow_ms)?;
     let text = format!("half of {what} took longer than {} ms all along", whole(usual));
     Some(Symptom::new(SymptomKind::Slow, onset_s, text))
 }

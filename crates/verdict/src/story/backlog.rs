@@ -1,7 +1,7 @@
 //! A backlog, named as one: copies that the target owes pile up because more are asked for than it can send, or users
 //! because they come faster than they finish. How deep it is, how fast it was worked off, and since when it grew.
 
-use super::{GROWTH, LASTING, Symptom, SymptomKind, about, whole};
+use super::{GROWTH, LASTING, Symptom, SymptomKind, about, polling, whole};
 use crate::series::{mean, measured, median, most, sum};
 use crate::timeline::Timeline;
 use sonagi_measure::figures::figure;
@@ -45,7 +45,7 @@ fn copies(timeline: &Timeline, summary: &Summary) -> Option<Symptom> {
     let most = format!("capacity about {} copies/s, exceeded from second {onset_s}", about(capacity));
     if !is_cut {
         let depth = awaited(timeline, peak, peak_s) / capacity;
-        if depth < SHALLOW_S {
+        if depth < SHALLOW_S.max(polling::wait_ms(timeline, summary) / 1e3) {
             return None;
         }
         let depth = about(depth);

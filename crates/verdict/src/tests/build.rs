@@ -96,6 +96,23 @@ impl Made {
         })
     }
 
+    /// So many polls in all, nearly all of which were answered within so long (ms).
+    pub(crate) fn polls(mut self, count: u64, p95: f64) -> Made {
+        let response_ms = Quantiles { count, p95, ..Quantiles::default() };
+        let kind = OperationKind::Poll;
+        self.summary.kinds.push(OperationSummary {
+            name: kind.name().to_owned(),
+            kind,
+            count,
+            failed: 0,
+            rate_per_s: 1.0,
+            service_ms: response_ms.clone(),
+            response_ms,
+            first_byte_ms: None,
+        });
+        self
+    }
+
     /// An operation that connects, each second in these times (ms), each with how often.
     pub(crate) fn connects(mut self, times: &[(f64, u64)]) -> Made {
         let all: Vec<f64> = times.iter().flat_map(|(ms, often)| vec![*ms; *often as usize]).collect();

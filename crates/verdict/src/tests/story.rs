@@ -256,3 +256,23 @@ fn error_statuses_are_told_by_their_share() {
     assert!(answered(&[(200, 1_991), (500, 9)], 0).is_calm(), "under 0.5 %");
     assert!(answered(&[(200, 1_900), (404, 100)], 100).is_calm(), "the script asks for them");
 }
+
+/// A hundred users who poll every three seconds: copies come up to three seconds late, and as many are under way.
+#[test]
+fn copies_that_wait_for_their_receivers_polls_are_no_trouble_of_the_target() {
+    let polled = |slowest: f64, polls_p95: f64, piled: f64| {
+        Made::of(30)
+            .gauge("users.active", |_| 100.0)
+            .count("delivery.owed", |_| 1_000.0)
+            .count("delivery.delivered", |_| 1_000.0)
+            .gauge("delivery.outstanding", move |second| piled * f64::from(second.min(10)) / 10.0)
+            .trend("delivery.latency", move |_| slowest)
+            .polls(1_000, polls_p95)
+            .diagnosis()
+            .story
+    };
+    assert!(polled(2_960.0, 2.0, 2_900.0).is_calm(), "{:?}", polled(2_960.0, 2.0, 2_900.0));
+    assert!(polled(9_000.0, 2.0, 0.0).has(SymptomKind::Slow), "three times what polling explains");
+    assert!(polled(9_000.0, 2.0, 9_000.0).has(SymptomKind::Backlog), "nine seconds of backlog");
+    assert!(polled(2_960.0, 1_500.0, 0.0).has(SymptomKind::Slow), "the polls are held back");
+}
