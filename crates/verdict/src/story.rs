@@ -136,16 +136,15 @@ impl Story {
 }
 
 fn latency(timeline: &Timeline, summary: &Summary) -> Option<Symptom> {
-    let wait_ms = polling::wait_ms(timeline, summary);
-    let felt = FELT.into_iter().filter(|metric| timeline.has(metric));
-    felt.map(|metric| (metric, if metric == "delivery.latency" { wait_ms } else { 0.0 }))
-        .find_map(|(metric, wait_ms)| latency_of(timeline, metric, wait_ms))
+    let mut felt = FELT.into_iter().filter(|metric| timeline.has(metric));
+    felt.find_map(|metric| latency_of(timeline, summary, metric))
 }
 
-/// `wait_ms`: what of it is its receivers' own doing.
-fn latency_of(timeline: &Timeline, metric: &str, wait_ms: f64) -> Option<Symptom> {
+fn latency_of(timeline: &Timeline, summary: &Summary, metric: &str) -> Option<Symptom> {
     let all = 0..timeline.len();
-    let what = if metric == "delivery.latency" { "delivery" } else { "answers" };
+    let is_delivery = metric == "delivery.latency";
+    let what = if is_delivery { "delivery" } else { "answers" };
+    let wait_ms = if is_delivery { polling::wait_ms(timeline, summary) } else { 0.0 };
     let (tail_ms, slow_ms) = (TAIL_MS.max(wait_ms), SLOW_MS.max(wait_ms));
     let high = timeline.quantile(metric, 0.95);
     // The calm part is the quietest quarter of the seconds, wherever it lies.
@@ -159,7 +158,7 @@ fn latency_of(timeline: &Timeline, metric: &str, wait_ms: f64) -> Option<Symptom
         return Some(Symptom::new(SymptomKind::Slower, onset_s, text));
     }
     // Answers are of many kinds, deliveries of one: a tail of theirs is nobody's slow page, however steady it is.
-    let tail = median(&high, all.clone()).filter(|tail| metric == "delivery.latency" && *tail >= tail_ms);
+    let tail = median(&high, all.clone()).filter(|tail| is_delivery && *tail >= tail_ms);
     if let (Some(tail), Some(onset_s)) = (tail, first_above(&high, all.clone(), tail_ms, LASTING)) {
         let text = format!("one of twenty deliveries took longer than {} ms all along", whole(tail));
         return Some(Symptom::new(SymptomKind::Slow, onset_s, text));

@@ -100,16 +100,7 @@ impl Made {
     pub(crate) fn polls(mut self, count: u64, p95: f64) -> Made {
         let response_ms = Quantiles { count, p95, ..Quantiles::default() };
         let kind = OperationKind::Poll;
-        self.summary.kinds.push(OperationSummary {
-            name: kind.name().to_owned(),
-            kind,
-            count,
-            failed: 0,
-            rate_per_s: 1.0,
-            service_ms: response_ms.clone(),
-            response_ms,
-            first_byte_ms: None,
-        });
+        self.summary.kinds.push(operation(kind.name(), kind, response_ms));
         self
     }
 
@@ -118,20 +109,9 @@ impl Made {
         let all: Vec<f64> = times.iter().flat_map(|(ms, often)| vec![*ms; *often as usize]).collect();
         let p99 = all.iter().copied().fold(0.0, f64::max);
         let response_ms = Quantiles { count: all.len() as u64, p99, ..Quantiles::default() };
-        let (name, kind) = ("connect".to_owned(), OperationKind::SocketioConnect);
-        let operation = OperationSummary {
-            name,
-            kind,
-            count: all.len() as u64,
-            failed: 0,
-            rate_per_s: 1.0,
-            service_ms: response_ms.clone(),
-            response_ms,
-            first_byte_ms: None,
-        };
-        let kind = OperationSummary { name: operation.kind.name().to_owned(), ..operation.clone() };
-        self.summary.operations.push(operation);
-        self.summary.kinds.push(kind);
+        let kind = OperationKind::SocketioConnect;
+        self.summary.operations.push(operation("connect", kind, response_ms.clone()));
+        self.summary.kinds.push(operation(kind.name(), kind, response_ms));
         let tags = [("operation", "connect")];
         let trend = |_| {
             let mut buckets = Buckets::default();
@@ -208,4 +188,18 @@ fn sentences(diagnosis: &Diagnosis) -> impl Iterator<Item = &str> {
     });
     let doubts = diagnosis.doubts.iter().map(|doubt| doubt.text.as_str());
     symptoms.chain(ruled_out).chain(changed).chain(findings).chain(doubts)
+}
+
+/// An operation that took these times, once a second, and never failed.
+fn operation(name: &str, kind: OperationKind, response_ms: Quantiles) -> OperationSummary {
+    OperationSummary {
+        name: name.to_owned(),
+        kind,
+        count: response_ms.count,
+        failed: 0,
+        rate_per_s: 1.0,
+        service_ms: response_ms.clone(),
+        response_ms,
+        first_byte_ms: None,
+    }
 }
