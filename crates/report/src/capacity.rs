@@ -322,9 +322,12 @@ impl Capacity {
 
     /// What was measured at a load.
     fn cells(&self, rows: &[&TrialRow], delivers: bool) -> Vec<String> {
+        let of_target = |row: &&&TrialRow| row.trial.outcome.is_of_target();
+        let is_told = rows.iter().any(|row| of_target(&row));
+        let rows = rows.iter().filter(|row| !is_told || of_target(row));
         // The longest say most.
-        let longest = rows.iter().map(|row| row.trial.seconds).fold(0.0, f64::max);
-        let longest = rows.iter().filter(|row| row.trial.seconds >= longest);
+        let longest = rows.clone().map(|row| row.trial.seconds).fold(0.0, f64::max);
+        let longest = rows.filter(|row| row.trial.seconds >= longest);
         let of = |value: fn(&TrialRow) -> Option<f64>| {
             median(longest.clone().filter_map(|row| value(row)).collect())
         };
@@ -347,6 +350,7 @@ impl Capacity {
         let is = |bound: &Option<Bound>| bound.as_ref().is_some_and(|bound| bound.load == load);
         let judged = held + missed;
         let verdict = match (held, missed) {
+            (0, 0) if with(Outcome::Stolen) > 0 => "machine was shared".to_owned(),
             (0, 0) => "generator fell behind".to_owned(),
             // What is an upper bound has failed, even if as many of its trials held.
             (held, missed) if held < missed || is(&self.found.upper) => {

@@ -12,9 +12,9 @@ const CORES_MAX: usize = 256;
 /// Looks at the machine. What cannot be read is left out.
 pub(crate) fn take() -> Fingerprint {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
-    let before = ticks(&read("/proc/stat"));
+    let before = now();
     std::thread::sleep(LOOK);
-    let used = before.zip(ticks(&read("/proc/stat"))).and_then(|(before, after)| shares(before, after));
+    let used = before.zip(now()).and_then(|(before, after)| shares(before, after));
     Fingerprint {
         load_1m: read("/proc/loadavg").split_whitespace().next().and_then(|load| load.parse().ok()),
         busy: used.map(|(busy, _)| busy),
@@ -36,6 +36,16 @@ impl Ticks {
     pub(crate) fn busy(self) -> u64 {
         self.all - self.idle
     }
+}
+
+/// Those until now.
+pub(crate) fn now() -> Option<Ticks> {
+    ticks(&fs::read_to_string("/proc/stat").ok()?)
+}
+
+/// The share of this machine's time that its host gave to other guests between two looks.
+pub(crate) fn stolen(before: Ticks, after: Ticks) -> Option<f64> {
+    shares(before, after).map(|(_, stolen)| stolen)
 }
 
 /// The first line of /proc/stat: `cpu user nice system idle iowait irq softirq steal guest guest_nice`.
@@ -82,7 +92,7 @@ mod tests {
         let before = ticks("cpu  100 0 50 800 10 0 0 40 5 0\ncpu0 1 2 3\n").unwrap();
         assert_eq!(before, Ticks { all: 1000, idle: 810, stolen: 40 });
         let after = ticks("cpu  130 0 60 840 20 0 0 50 9 0\n").unwrap();
-        assert_eq!(shares(before, after), Some((0.4, 0.1)));
+        assert_eq!((shares(before, after), stolen(before, after)), (Some((0.4, 0.1)), Some(0.1)));
         assert_eq!(shares(before, before), None);
         assert_eq!((ticks(""), ticks("cpu 1 2 3")), (None, None));
     }

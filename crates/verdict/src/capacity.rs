@@ -22,9 +22,12 @@ pub mod bounds;
 mod events;
 #[cfg(test)]
 mod tests;
+mod trial;
 
 pub use bounds::{Bound, Class};
 pub use events::{Need, needs};
+use trial::LastOutcome;
+pub use trial::{Outcome, Trial};
 
 /// What is searched, and how sure it must be.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -61,31 +64,6 @@ impl Goal {
     fn is_narrow(&self, low: u64, high: u64) -> bool {
         high <= low + 1 || gap(low, high) <= self.width + 1e-9
     }
-}
-
-/// How a trial ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    /// The expression held.
-    Held,
-    /// It did not.
-    Missed,
-    /// The generator fell behind: the target is not to blame.
-    Unreliable,
-}
-
-/// A trial that is over.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Trial {
-    /// Its load.
-    pub load: u64,
-    /// How long it was meant to be.
-    pub seconds: f64,
-    /// How it ended.
-    pub outcome: Outcome,
-    /// The load that the target kept up with, if that can be told in the load's own unit.
-    pub achieved: Option<f64>,
 }
 
 /// What is to be done next.
@@ -257,6 +235,9 @@ impl Search {
     /// A trial is over.
     pub fn enter(&mut self, trial: Trial) {
         self.trials.push(trial);
+        if trial.outcome == Outcome::Stolen {
+            return;
+        }
         let at_load = |other: &&Trial| other.load == trial.load && other.outcome == Outcome::Unreliable;
         let is_generators = trial.outcome == Outcome::Unreliable;
         // Once may have been chance: it is tried again.
@@ -289,7 +270,7 @@ impl Search {
             (Outcome::Held, _) => self.climb_from(at),
             // The lowest load of all: that must be sure.
             (Outcome::Missed, None) => confirm,
-            (Outcome::Unreliable, None) => Stage::Over(End::Generator),
+            (_, None) => Stage::Over(End::Generator),
             (_, Some(low)) => {
                 let is_generators = outcome == Outcome::Unreliable;
                 let hint = achieved.filter(|rate| !is_generators && *rate > 0.0);
@@ -482,16 +463,5 @@ impl Found {
     /// The width of the bracket, as a share of its upper end.
     pub fn width(&self) -> Option<f64> {
         Some(gap(self.lower.as_ref()?.load, self.upper.as_ref()?.load))
-    }
-}
-
-/// The last outcome of trials that says something of the target.
-trait LastOutcome {
-    fn rfind_outcome(self) -> Option<Outcome>;
-}
-
-impl<'t, I: Iterator<Item = &'t Trial>> LastOutcome for I {
-    fn rfind_outcome(self) -> Option<Outcome> {
-        self.map(|trial| trial.outcome).filter(|outcome| *outcome != Outcome::Unreliable).last()
     }
 }

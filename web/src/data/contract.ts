@@ -296,7 +296,7 @@ export interface CapacityTrial {
   load: number;
   name: string;
   length: string;
-  outcome: 'held' | 'missed' | 'unreliable';
+  outcome: 'held' | 'missed' | 'unreliable' | 'stolen';
   p50_ms: number | null;
   p99_ms: number | null;
   delivered: number | null;

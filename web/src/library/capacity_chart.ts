@@ -108,10 +108,10 @@ function row(y: number, name: string, className: string): SVGElement[] {
 /** A shape for each outcome: no colour alone tells them apart. */
 function mark(trial: CapacityTrial, shown: string, x: number, y: number): SVGElement {
   const title = [trial.name, text().capacity.outcomes[trial.outcome], shown].join(' · ');
-  if (trial.outcome === 'held') return draw('circle', { cx: x, cy: y, r: 4, class: 'held' }, title);
-  if (trial.outcome === 'unreliable') return draw('circle', { cx: x, cy: y, r: 4, class: 'unreliable' }, title);
+  const className = trial.outcome === 'stolen' ? 'unreliable' : trial.outcome;
+  if (className !== 'missed') return draw('circle', { cx: x, cy: y, r: 4, class: className }, title);
   const cross = `M${x - 4},${y - 4}L${x + 4},${y + 4}M${x - 4},${y + 4}L${x + 4},${y - 4}`;
-  return draw('path', { d: cross, class: 'missed' }, title);
+  return draw('path', { d: cross, class: className }, title);
 }
 
 function label(x: number, y: number, anchor: string, words: string): SVGElement {

@@ -119,7 +119,7 @@ const cellAt = (at: number) => (row: Capacity['rows'][number]) => row.cells[at] 
 
 function trials(search: Capacity): Tables['trials'] {
   const t = text().capacity;
-  const mood = { held: 'good', missed: 'bad', unreliable: 'doubtful' };
+  const mood = { held: 'good', missed: 'bad', unreliable: 'doubtful', stolen: 'doubtful' };
   const word = (trial: Numbered) => linked(trial.links, trial.folder, t.outcomes[trial.outcome], mood[trial.outcome]);
   return new Table<Numbered>(
     [

@@ -447,14 +447,19 @@ export const en = {
     unanswered: { lane: 'no answer', title: 'no answer arrived' },
     unowed: { lane: 'none owed', title: 'nothing was owed' },
     chartNote:
-      'A dot is a trial that held, a cross one that failed, a ring one in which the generator fell behind; the band is the bracket. Across: load.',
+      'A dot is a trial that held, a cross one that failed, a ring one that says nothing of the target; the band is the bracket. Across: load.',
     trials: 'Trials',
     trial: 'Trial',
     length: 'Length',
     delivered: 'Delivered',
     evidence: 'What the expression saw',
     recovery: 'Recovery',
-    outcomes: { held: 'held', missed: 'failed', unreliable: 'generator fell behind' },
+    outcomes: {
+      held: 'held',
+      missed: 'failed',
+      unreliable: 'generator fell behind',
+      stolen: 'failed, made again: others had the machine',
+    },
   },
   matrix: {
     note: 'A dot is a run, the stroke their mean, the line its 95 % interval. Figures and words are those of sonagi report.',

@@ -439,14 +439,19 @@ export const ko: Text = {
     unanswered: { lane: '응답 없음', title: '도착한 응답 없음' },
     unowed: { lane: '대상 없음', title: '받아야 할 사본 없음' },
     chartNote:
-      '점은 조건을 지킨 시험, 가위표는 어긴 시험, 고리는 부하 생성기가 따라가지 못한 시험, 띠는 찾은 구간입니다. 가로: 부하.',
+      '점은 조건을 지킨 시험, 가위표는 어긴 시험, 고리는 대상에 대해 말해 주지 않는 시험, 띠는 찾은 구간입니다. 가로: 부하.',
     trials: '시험',
     trial: '번호',
     length: '길이',
     delivered: '전달률',
     evidence: '조건식이 본 값',
     recovery: '회복',
-    outcomes: { held: '지킴', missed: '어김', unreliable: '생성기가 못 따라감' },
+    outcomes: {
+      held: '지킴',
+      missed: '어김',
+      unreliable: '생성기가 못 따라감',
+      stolen: '어김, 다시 잼: 다른 가상 머신이 이 머신의 시간을 가져감',
+    },
   },
   matrix: {
     note: '점은 실행 하나, 세로선은 평균, 가로선은 평균의 95 % 구간입니다. 수치와 판정은 sonagi report와 같습니다.',

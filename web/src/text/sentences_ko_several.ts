@@ -129,6 +129,11 @@ const SEARCHES: Entry[] = [
   ['achieved', '달성'],
   ['delivered', '전달'],
   ['generator fell behind', '부하 발생기가 뒤처짐'],
+  ['machine was shared', '다른 가상 머신과 나눠 씀'],
+  [
+    "{share} of this machine's time was stolen; {evidence}",
+    '이 머신의 시간 가운데 {share}을(를) 다른 가상 머신이 가져감; {evidence}',
+  ],
   ['{verdict}, lower', ({ verdict }) => `${known(verdict)}, 하한`],
   ['{verdict}, upper', ({ verdict }) => `${known(verdict)}, 상한`],
   ['held {n} of {of}', '{of}회 중 {n}회 견딤'],

@@ -200,6 +200,7 @@ function search(trials) {
     { load: 80, outcome: 'held', p99_ms: 41, delivered: 1 },
     { load: 84, outcome: 'missed', p99_ms: 410, delivered: 0.96 },
     { load: 84, outcome: 'unreliable', p99_ms: 30, delivered: null },
+    { load: 84, outcome: 'stolen', p99_ms: 350, delivered: 0.97 },
   ];
   const is_over = trials === all.length;
   const made = all.slice(0, trials).map((trial, at) => ({
@@ -252,10 +253,10 @@ test('a search for a capacity is seen growing until it has its answer, with a ma
     Promise.all(['held', 'missed', 'unreliable', 'bracket'].map(kind => marks(chart, kind).count()));
   assert.deepEqual([await counts('latency'), await counts('delivery')], Array(2).fill([2, 0, 0, 0]));
   await page.click('#trials [data-sort=load]');
-  server.capacities['bucket-capacity'] = search(6);
-  await page.waitForSelector(ready(6));
+  server.capacities['bucket-capacity'] = search(7);
+  await page.waitForSelector(ready(7));
   assert.match(await page.locator('#verdict').innerText(), /FOUND[\s\S]*80\/s holds[\s\S]*operate at 56\/s/);
-  assert.deepEqual([await counts('latency'), await counts('delivery')], Array(2).fill([3, 2, 1, 1]));
+  assert.deepEqual([await counts('latency'), await counts('delivery')], Array(2).fill([3, 2, 2, 1]));
   const across = chart => marks(chart, 'held').evaluateAll(dots => dots.map(dot => Number(dot.getAttribute('cx'))));
   const [low, high] = await across('latency');
   assert.ok(high > low + 20, 'a higher load stands further right');
@@ -264,6 +265,7 @@ test('a search for a capacity is seen growing until it has its answer, with a ma
   await page.click('#trials [data-sort=number]');
   await page.click('#trials [data-sort=number]');
   const trials = page.locator('#trials tbody tr');
+  assert.match(await trials.nth(6).innerText(), /7\s+84\/s\s+20 s\s+failed, made again/);
   assert.match(await trials.nth(2).innerText(), /3\s+160\/s\s+20 s\s+failed[\s\S]*p99 was not measured/);
   assert.equal(await trials.nth(2).locator('a').getAttribute('href'), '/runs/bucket-capacity%2F003-160');
   await assertAccessible(page, 'capacity');
@@ -289,8 +291,8 @@ function marksOf(page, chart) {
 }
 
 test('a trial without an answer, or in which nothing was owed, is at the edge of its chart', async () => {
-  server.capacities['bucket-capacity'] = search(6);
-  const page = await open(browser, `${url}/capacities/bucket-capacity`, { ready: ready(6) });
+  server.capacities['bucket-capacity'] = search(7);
+  const page = await open(browser, `${url}/capacities/bucket-capacity`, { ready: ready(7) });
   const latency = await marksOf(page, 'latency');
   assert.deepEqual(
     latency.map(({ title }) => title),
@@ -301,6 +303,7 @@ test('a trial without an answer, or in which nothing was owed, is at the edge of
       '80/s · held · p99 41 ms',
       '84/s · failed · p99 410 ms',
       '84/s · generator fell behind · p99 30 ms',
+      '84/s · failed, made again: others had the machine · p99 350 ms',
     ],
   );
   const [, , unanswered, ...others] = latency;
@@ -318,23 +321,24 @@ test('a trial without an answer, or in which nothing was owed, is at the edge of
       '80/s · held · 100 % delivered',
       '84/s · failed · 96 % delivered',
       '84/s · generator fell behind · nothing was owed',
+      '84/s · failed, made again: others had the machine · 97 % delivered',
     ],
   );
   const [all, , nothing, , most, unowed] = delivery.map(({ y }) => y);
   assert.ok(all < most && most < nothing && nothing < unowed - 10, 'what arrived rises, what was not owed is below');
   assert.match(await page.locator('.capacity-chart.latency').getAttribute('aria-label'), /in 1 of which no answer/);
-  assert.match(await page.locator('.capacity-chart.delivery').getAttribute('aria-label'), /6 trials by load and share/);
+  assert.match(await page.locator('.capacity-chart.delivery').getAttribute('aria-label'), /7 trials by load and share/);
   await page.close();
 });
 
 test('a search without a ledger has a chart of latency alone', async () => {
-  const { trials, ...rest } = search(6);
+  const { trials, ...rest } = search(7);
   server.capacities['bucket-capacity'] = { ...rest, trials: trials.map(trial => ({ ...trial, delivered: null })) };
-  const page = await open(browser, `${url}/capacities/bucket-capacity`, { ready: ready(6) });
+  const page = await open(browser, `${url}/capacities/bucket-capacity`, { ready: ready(7) });
   assert.equal(await page.locator('#curve h2').textContent(), 'Load and latency');
   assert.deepEqual(
     [(await marksOf(page, 'latency')).length, await page.locator('.capacity-chart.delivery').count()],
-    [6, 0],
+    [7, 0],
   );
   await page.close();
 });

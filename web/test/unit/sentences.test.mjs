@@ -59,6 +59,7 @@ const saying = [
   ...literals(between(source('k6/src/summary.rs'), 'fn unlimited_faults', '\n    }\n')),
   ...literals(between(source('k6/src/summary.rs'), 'fn missing_in_outputs', '\n    }\n')),
   ...literals(between(source('sonagi/src/languages.rs'), 'fn unjudged(', '\n}\n')),
+  ...literals(between(search, 'fn as_counted(', '\n    }\n')),
   ...literals(between(search, 'fn cut_off(', '\n    }\n')),
   ...literals(between(search, 'fn service_ended(', '\n    }\n')),
   ...literals(between(search, 'fn too_few(', '\n}\n')),

@@ -128,6 +128,16 @@ fn a_target_that_does_not_come_back_is_told_beside_the_verdict() {
 }
 
 #[test]
+fn a_trial_while_others_had_the_machine_is_held_against_no_load() {
+    let mut found = found();
+    found.trials.push(row(880, 20.0, Outcome::Stolen, 3000.0));
+    found.trials.push(row(900, 20.0, Outcome::Stolen, 3000.0));
+    let text = found.console(80, false);
+    assert!(text.contains(" 955 ms    96.1 %    failed 2 of 2, upper\n"), "{text}");
+    assert!(text.contains(" machine was shared\n"), "{text}");
+}
+
+#[test]
 fn a_generator_that_can_do_no_more_leaves_a_lower_bound() {
     let mut limited = Capacity { end: Some(End::Generator), ..found() };
     limited.found.upper = None;

@@ -5,7 +5,7 @@
 //! that take more descriptors than there are, however, are not tried: their trials could say nothing.
 
 use super::trials::Demand;
-use crate::fingerprint::ticks;
+use crate::fingerprint::now;
 use crate::limits;
 use rustix::time::{ClockId, clock_gettime};
 use sonagi_measure::histogram::Histogram;
@@ -199,7 +199,7 @@ fn late_timers(machine: &Machine) -> Option<PreflightFinding> {
 
 /// Seconds that all cores together were busy since the machine booted.
 fn busy_s() -> Option<f64> {
-    let ticks = ticks(&std::fs::read_to_string("/proc/stat").ok()?)?.busy();
+    let ticks = now()?.busy();
     Some(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
 }
 
@@ -226,7 +226,7 @@ fn timers() -> Histogram {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fingerprint::Ticks;
+    use crate::fingerprint::{Ticks, ticks};
 
     const GOAL: (u64, u64) = (10, 10_000);
     /// A quiet machine of two cores on which 1,000 connections find descriptors.

@@ -7,7 +7,7 @@ use crate::{matrix_folder, runs};
 use sonagi_measure::summary::Cause;
 use sonagi_report::Capacity;
 use sonagi_report::capacity::TrialRow;
-use sonagi_verdict::capacity::{End, Search};
+use sonagi_verdict::capacity::{End, Outcome, Search};
 use std::path::{Path, PathBuf};
 
 /// A search as far as it has got, and where it is stored.
@@ -74,7 +74,8 @@ impl Record {
     fn cause(&self) -> Option<String> {
         let found = &self.capacity.found;
         let load = found.upper.as_ref().map(|bound| bound.load).or(found.missed)?;
-        let failed = self.capacity.trials.iter().filter(|row| row.trial.load == load);
+        let is_failed = |row: &&TrialRow| row.trial.load == load && row.trial.outcome == Outcome::Missed;
+        let failed = self.capacity.trials.iter().filter(is_failed);
         let folder = failed.filter_map(|row| row.folder.as_ref()).next_back()?;
         let diagnosis = crate::commands::explain::explained(&self.folder.join(folder)).ok()?;
         Some(diagnosis.findings.first()?.title.clone())

@@ -1,6 +1,7 @@
 //! A trial: a run at one load, and what it says of the target.
 
 use crate::error::Error;
+use crate::fingerprint::{self, Ticks};
 use sonagi_measure::folder::Reader;
 use sonagi_measure::histogram::Quantiles;
 use sonagi_measure::recorder::Counter;
@@ -152,6 +153,11 @@ pub(crate) trait Trials {
 
     /// The demand of a trial at this load, of so many seconds.
     fn demand(&self, load: u64, seconds: f64) -> Demand;
+
+    /// How this machine's time was used until now, where the system says so.
+    fn ticks(&self) -> Option<Ticks> {
+        fingerprint::now()
+    }
 }
 
 /// A trial that is over.

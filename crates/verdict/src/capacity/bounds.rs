@@ -54,7 +54,7 @@ pub fn class<'t>(
             (Outcome::Missed, true) => &mut sum.full_bad,
             (Outcome::Held, false) => &mut sum.short_good,
             (Outcome::Missed, false) => &mut sum.short_bad,
-            (Outcome::Unreliable, _) => continue,
+            (Outcome::Unreliable | Outcome::Stolen, _) => continue,
         };
         *of += trial.seconds;
     }
@@ -90,7 +90,7 @@ impl Bound {
 /// What the target kept up with at a load, but for the share of time that may be worse.
 fn throughput<'t>(goal: &Goal, load: u64, counting: impl Iterator<Item = &'t Trial>) -> Option<f64> {
     let mut achieved: Vec<(f64, f64)> = counting
-        .filter(|trial| trial.outcome != Outcome::Unreliable)
+        .filter(|trial| trial.outcome.is_of_target())
         .filter_map(|trial| Some((trial.achieved?.min(load as f64), trial.seconds)))
         .collect();
     achieved.sort_by(|one, other| other.0.total_cmp(&one.0));

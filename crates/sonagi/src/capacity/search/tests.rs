@@ -3,6 +3,7 @@
 use super::*;
 use crate::capacity::recovery::within;
 use crate::capacity::{Demand, TrialLength};
+use crate::fingerprint::{Ticks, ticks};
 use sonagi_measure::ledger::Rules;
 use sonagi_measure::metrics::MetricStore;
 use sonagi_measure::summary::Health;
@@ -11,6 +12,7 @@ use sonagi_report::Capacity;
 use sonagi_report::capacity::{GeneratorLimit, Recovery};
 use sonagi_verdict::capacity::Found;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::Path;
 
 /// A target that holds loads up to this one.
@@ -23,6 +25,8 @@ struct Simulated {
     stays_s: f64,
     /// Trials at the beginning in which the generator falls behind.
     unreliable: usize,
+    /// Trials, by number, in which it misses every load, as others have half of the machine's time.
+    stolen: Range<usize>,
     /// The lengths that were asked for, of trials and of probes.
     asked_s: Vec<f64>,
 }
@@ -36,6 +40,7 @@ impl Trials for Simulated {
     fn run(&mut self, load: u64, seconds: f64, _: Option<(&Path, &str)>) -> Result<Option<TrialRun>, Error> {
         let mut summary = Totals::new(&Header::default(), Rules::default(), MetricStore::default()).summary();
         let is_behind = self.asked_s.len() < self.unreliable;
+        let is_stolen = self.stolen.contains(&self.asked_s.len());
         self.asked_s.push(seconds);
         summary.duration_s = seconds + self.stays_s;
         summary.generator.state = if is_behind { Health::Invalid } else { Health::Ok };
@@ -44,7 +49,7 @@ impl Trials for Simulated {
         let responses = (self.responses * load) as f64;
         let figures = BTreeMap::from([("http.response_time.count".to_owned(), responses)]);
         let evidence = String::new();
-        Ok(Some(TrialRun { summary, held: load <= self.most, evidence, figures, folder: None }))
+        Ok(Some(TrialRun { summary, held: load <= self.most && !is_stolen, evidence, figures, folder: None }))
     }
 
     fn log_in(&mut self, _: &Path) {}
@@ -63,6 +68,12 @@ impl Trials for Simulated {
 
     fn demand(&self, load: u64, _: f64) -> Demand {
         Demand { files: load, ports: 0 }
+    }
+
+    fn ticks(&self) -> Option<Ticks> {
+        let trials = self.asked_s.len();
+        let stolen = (0..trials).filter(|trial| self.stolen.contains(trial)).count();
+        ticks(&format!("cpu {} 0 0 0 0 0 0 {stolen}", 2 * trials - stolen))
     }
 }
 
@@ -142,7 +153,15 @@ impl Lab {
 }
 
 fn target(length: TrialLength, unreliable: usize) -> Simulated {
-    Simulated { most: 37, length, responses: 100, stays_s: 0.0, unreliable, asked_s: Vec::new() }
+    Simulated {
+        most: 37,
+        length,
+        responses: 100,
+        stays_s: 0.0,
+        unreliable,
+        stolen: 0..0,
+        asked_s: Vec::new(),
+    }
 }
 
 #[test]
@@ -246,4 +265,31 @@ fn the_target_must_come_back_to_the_median_of_the_first_trial_that_held_at_the_l
     assert_eq!(after(1, 2), Some(10.0));
     // A trial at a higher load takes longer, and says nothing of it.
     assert_eq!((after(0, 2), after(1, 3)), (Some(10.0), Some(10.0)));
+}
+
+#[test]
+fn a_trial_that_missed_while_others_had_the_machine_is_made_again() {
+    let found = |stolen| {
+        let mut lab = Lab::new(Simulated { stolen, ..target(TrialLength::AS_ASKED, 0) });
+        lab.asked.recovers = false;
+        lab.searched().0
+    };
+    let loads = |found: &Capacity, outcome| {
+        let rows = found.trials.iter().filter(|row| row.trial.outcome == outcome);
+        rows.map(|row| row.trial.load).collect::<Vec<_>>()
+    };
+    let (quiet, noisy) = (found(0..0), found(0..3));
+    assert_eq!(loads(&noisy, Outcome::Stolen), [10, 10, 10]);
+    assert_eq!((noisy.end, &noisy.found), (Some(End::Bracket), &quiet.found));
+    assert_eq!(loads(&noisy, Outcome::Missed), loads(&quiet, Outcome::Missed));
+    // Wherever it comes, it changes nothing but the time that the search takes.
+    for at in 0..quiet.trials.len() {
+        let once = found(at..at + 1);
+        assert_eq!((&once.found, loads(&once, Outcome::Stolen).len()), (&quiet.found, 1), "at trial {at}");
+        assert_eq!(once.trials.len(), quiet.trials.len() + 1);
+    }
+    assert_eq!(noisy.trials[0].evidence, "50 % of this machine's time was stolen; ");
+    // A machine that is never its own: what it says then must do.
+    let shared = found(0..usize::MAX);
+    assert_eq!((shared.end, loads(&shared, Outcome::Stolen).len()), (Some(End::Below), STOLEN_MOST));
 }
