@@ -322,12 +322,12 @@ impl Capacity {
 
     /// What was measured at a load.
     fn cells(&self, rows: &[&TrialRow], delivers: bool) -> Vec<String> {
-        let of_target = |row: &&&TrialRow| row.trial.outcome.is_of_target();
-        let is_told = rows.iter().any(|row| of_target(&row));
-        let rows = rows.iter().filter(|row| !is_told || of_target(row));
+        let of_target: Vec<&TrialRow> =
+            rows.iter().copied().filter(|row| row.trial.outcome.is_of_target()).collect();
+        let rows = if of_target.is_empty() { rows } else { &of_target };
         // The longest say most.
-        let longest = rows.clone().map(|row| row.trial.seconds).fold(0.0, f64::max);
-        let longest = rows.filter(|row| row.trial.seconds >= longest);
+        let longest = rows.iter().map(|row| row.trial.seconds).fold(0.0, f64::max);
+        let longest = rows.iter().filter(|row| row.trial.seconds >= longest);
         let of = |value: fn(&TrialRow) -> Option<f64>| {
             median(longest.clone().filter_map(|row| value(row)).collect())
         };

@@ -458,7 +458,7 @@ export const en = {
       held: 'held',
       missed: 'failed',
       unreliable: 'generator fell behind',
-      stolen: 'failed, made again: others had the machine',
+      stolen: 'failed under CPU steal, repeated',
     },
   },
   matrix: {

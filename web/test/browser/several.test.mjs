@@ -265,7 +265,7 @@ test('a search for a capacity is seen growing until it has its answer, with a ma
   await page.click('#trials [data-sort=number]');
   await page.click('#trials [data-sort=number]');
   const trials = page.locator('#trials tbody tr');
-  assert.match(await trials.nth(6).innerText(), /7\s+84\/s\s+20 s\s+failed, made again/);
+  assert.match(await trials.nth(6).innerText(), /7\s+84\/s\s+20 s\s+failed under CPU steal, repeated/);
   assert.match(await trials.nth(2).innerText(), /3\s+160\/s\s+20 s\s+failed[\s\S]*p99 was not measured/);
   assert.equal(await trials.nth(2).locator('a').getAttribute('href'), '/runs/bucket-capacity%2F003-160');
   await assertAccessible(page, 'capacity');
@@ -303,7 +303,7 @@ test('a trial without an answer, or in which nothing was owed, is at the edge of
       '80/s · held · p99 41 ms',
       '84/s · failed · p99 410 ms',
       '84/s · generator fell behind · p99 30 ms',
-      '84/s · failed, made again: others had the machine · p99 350 ms',
+      '84/s · failed under CPU steal, repeated · p99 350 ms',
     ],
   );
   const [, , unanswered, ...others] = latency;
@@ -321,7 +321,7 @@ test('a trial without an answer, or in which nothing was owed, is at the edge of
       '80/s · held · 100 % delivered',
       '84/s · failed · 96 % delivered',
       '84/s · generator fell behind · nothing was owed',
-      '84/s · failed, made again: others had the machine · 97 % delivered',
+      '84/s · failed under CPU steal, repeated · 97 % delivered',
     ],
   );
   const [all, , nothing, , most, unowed] = delivery.map(({ y }) => y);

@@ -6,8 +6,6 @@ use serde::{Deserialize, Serialize};
 
 /// Others that use so much of all cores make a run's figures theirs as well.
 const BUSY: f64 = 0.2;
-/// So much time that the host gave to other guests.
-const STOLEN: f64 = 0.05;
 /// Runs that are told one by one.
 const TOLD: usize = 3;
 
@@ -29,13 +27,16 @@ pub struct Fingerprint {
 }
 
 impl Fingerprint {
+    /// So much time that the host gives to other guests makes a run's figures theirs as well.
+    pub const STOLEN: f64 = 0.05;
+
     /// Why a run that begins now shares the machine, if it does: `others use 45 % of this machine`.
     pub fn trouble(&self) -> Option<String> {
         let beyond = |share: Option<f64>, limit: f64| share.filter(|share| *share >= limit);
         let percent = |share: f64| format!("{:.0} %", share * 100.0);
         let busy =
             beyond(self.busy, BUSY).map(|share| format!("others use {} of this machine", percent(share)));
-        let stolen = beyond(self.stolen, STOLEN)
+        let stolen = beyond(self.stolen, Self::STOLEN)
             .map(|share| format!("the host gives {} of its time to other guests", percent(share)));
         let troubles: Vec<String> = busy.into_iter().chain(stolen).collect();
         (!troubles.is_empty()).then(|| troubles.join("; "))

@@ -5,7 +5,7 @@
 //! that take more descriptors than there are, however, are not tried: their trials could say nothing.
 
 use super::trials::Demand;
-use crate::fingerprint::now;
+use crate::fingerprint;
 use crate::limits;
 use rustix::time::{ClockId, clock_gettime};
 use sonagi_measure::histogram::Histogram;
@@ -199,7 +199,7 @@ fn late_timers(machine: &Machine) -> Option<PreflightFinding> {
 
 /// Seconds that all cores together were busy since the machine booted.
 fn busy_s() -> Option<f64> {
-    let ticks = now()?.busy();
+    let ticks = fingerprint::now()?.busy();
     Some(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
 }
 

@@ -10,7 +10,7 @@ pub enum Outcome {
     Missed,
     /// The generator fell behind: the target is not to blame.
     Unreliable,
-    /// It did not, while other virtual machines had this one's time: it is made again.
+    /// It did not, while other virtual machines had this one's time: it is repeated.
     Stolen,
 }
 
