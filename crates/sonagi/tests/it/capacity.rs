@@ -83,7 +83,9 @@ fn a_variable_is_searched_to_the_unit_and_the_folder_says_it_again() {
     let trials = found["trials"].as_array().unwrap();
     for trial in trials {
         let is_small = trial["load"].as_u64().unwrap() <= TRUTH;
-        assert_eq!(trial["outcome"], if is_small { "held" } else { "missed" }, "{trial}");
+        // A trial that missed while other virtual machines had this one's time is repeated.
+        let outcomes: &[&str] = if is_small { &["held"] } else { &["missed", "stolen"] };
+        assert!(outcomes.contains(&trial["outcome"].as_str().unwrap()), "{trial}");
     }
     let [folder] = &lab.place.folders()[..] else { panic!("one folder") };
     assert!(folder.to_str().unwrap().ends_with("-size-capacity"), "{folder:?}");
