@@ -99,7 +99,7 @@ pub(super) fn draw(vu: &Vu, name: &str) -> Stamp {
     })
 }
 
-/// The user received this: every module that receives messages says so as soon as their bytes are here.
+/// The user received this: every module whose messages are followed says so as soon as their bytes are here.
 #[inline]
 pub(super) fn arrived(vu: &Vu, payload: &[u8]) {
     if vu.shard.tracks.get() {

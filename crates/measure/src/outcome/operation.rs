@@ -49,8 +49,8 @@ enum Opens {
     Nothing,
     /// By a request whose answer is an answer of HTTP like others.
     ByRequest,
-    /// By the upgrade of a request to a WebSocket.
-    ByUpgrade,
+    /// By a connection of its own, such as the upgrade of a request to a WebSocket.
+    ByConnection,
 }
 
 /// Makes [`OperationKind`] and its rows: a kind, its name in metrics, the word that tells it from another kind's
@@ -74,7 +74,7 @@ macro_rules! kinds {
 kinds! {
     Http "http" "request" Nothing
         "An HTTP request until the last byte of its response.";
-    WebsocketConnect "websocket_connect" "WebSocket" ByUpgrade
+    WebsocketConnect "websocket_connect" "WebSocket" ByConnection
         "Opening a WebSocket until the upgrade is confirmed.";
     WebsocketSend "websocket_send" "message" Nothing
         "A WebSocket message until it is handed to the kernel.";
@@ -92,7 +92,7 @@ kinds! {
         "The poll that subscribes, until it is answered.";
     Poll "poll" "poll" Nothing
         "A further poll until it is answered; one that is held back by the target takes as long as it was held.";
-    StompConnect "stomp_connect" "STOMP session" ByUpgrade
+    StompConnect "stomp_connect" "STOMP session" ByConnection
         "A STOMP session until CONNECTED.";
     StompSubscribe "stomp_subscribe" "subscription" Nothing
         "A STOMP subscription until its receipt, or until it is handed to the kernel.";
@@ -131,8 +131,8 @@ impl OperationKind {
         self.row().opens != Opens::Nothing
     }
 
-    /// Whether it connects a user by a request like others, whose status is one of HTTP's: not by the upgrade to a
-    /// WebSocket.
+    /// Whether it connects a user by a request like others, whose status is one of HTTP's: not by a
+    /// connection of its own.
     pub fn connects_by_request(self) -> bool {
         self.row().opens == Opens::ByRequest
     }

@@ -14,6 +14,7 @@ use crate::error::Error;
 use crate::invocation;
 use crate::matrix_record::{MatrixRecord, Planned, begun};
 use crate::page::Pages;
+use crate::run_events::WantedSinks;
 use crate::runs;
 use crate::signals::StopRequests;
 use crate::target_watch::NetworkLateness;
@@ -159,8 +160,7 @@ impl<'a> Session<'a> {
         let unattended = Unattended {
             asked: request,
             file,
-            folder,
-            diagnosed: Some(diagnosed.clone()),
+            wanted: WantedSinks { folder, diagnosed: Some(diagnosed.clone()) },
             service: TestService::of_test(network),
             combination: combination.0.iter().cloned().collect(),
         };

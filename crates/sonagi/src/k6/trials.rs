@@ -10,6 +10,7 @@ use crate::capacity::{Demand, REPEATS_ITSELF, TrialLength, TrialRun, Trials, Var
 use crate::error::Error;
 use crate::invocation;
 use crate::limits;
+use crate::run_events::WantedSinks;
 use crate::runs;
 use crate::signals::StopRequests;
 use crate::target_watch::{NetworkLateness, TargetWatch, WatchWish, Whereabouts};
@@ -360,8 +361,7 @@ impl Trials for K6Trials {
         let unattended = Unattended {
             asked: request,
             file: invocation::script(&self.asked.script, &self.source),
-            folder,
-            diagnosed: None,
+            wanted: WantedSinks { folder, ..WantedSinks::default() },
             service,
             combination: Map::new(),
         };

@@ -1,7 +1,6 @@
 //! A k6 test that is run as one of several, for its summary: into its folder, and without k6's own output.
 
 use super::service::TestService;
-use crate::diagnosed::Diagnosed;
 use crate::error::Error;
 use crate::run_events::{self, WantedSinks, pass};
 use crate::runs;
@@ -13,7 +12,6 @@ use sonagi_k6::executor::{Abort, Reason};
 use sonagi_k6::run::{Asked, Ended, load};
 use sonagi_measure::summary::Summary;
 use sonagi_measure::totals::ScriptFile;
-use sonagi_report::sink::Folder;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -61,10 +59,7 @@ impl UnderWay {
 pub(super) struct Unattended<'a> {
     pub(super) asked: Asked,
     pub(super) file: ScriptFile,
-    /// Where it is written, if anywhere.
-    pub(super) folder: Option<Folder>,
-    /// What broke first in it, where that is wanted.
-    pub(super) diagnosed: Option<Diagnosed>,
+    pub(super) wanted: WantedSinks,
     pub(super) service: TestService<'a>,
     /// The values that tell it from the others.
     pub(super) combination: Map<String, Value>,
@@ -92,10 +87,10 @@ impl Unattended<'_> {
         terminal: &Terminal,
         on_line: &mut dyn FnMut(&LogLine),
     ) -> Result<Ran, Error> {
-        let Unattended { asked, file, folder, diagnosed, mut service, combination } = self;
+        let Unattended { asked, file, wanted, mut service, combination } = self;
         let script = asked.script.clone();
-        let path = folder.as_ref().map(|folder| folder.path().to_owned());
-        let mut sinks = run_events::sinks(WantedSinks { folder, diagnosed }).map_err(Error::could_not)?;
+        let path = wanted.folder.as_ref().map(|folder| folder.path().to_owned());
+        let mut sinks = run_events::sinks(wanted).map_err(Error::could_not)?;
         let mut summary: Option<Summary> = None;
         let mut on = |event: RunEvent<'_>, service: &mut TestService<'_>| {
             match &event {
