@@ -117,7 +117,7 @@ fn search(vu: &Vu, payload: &[u8]) {
     }
 }
 
-/// The user has sent this, and nothing will be an answer to it: every module that sends messages says so.
+/// The user has sent this, and nothing will be an answer to it: every module whose messages are followed says so.
 #[inline]
 pub(super) fn sent(vu: &Vu, payload: &[u8]) {
     if vu.shard.tracks.get() {
