@@ -1,7 +1,7 @@
 // Holds the limits of a launch to what docs/launch.md says of them: processor, memory, network, and that nothing stays
 // (README.md).
 //
-//   node experiments/host/run.mjs                  all of it: six minutes
+//   node experiments/host/run.mjs                  all of it: five minutes, or twenty while much is stolen
 //   ONLY=latency,end WRITE=1 node experiments/host/run.mjs    some; rows of the others stay as they are
 import { existsSync } from 'node:fs';
 import { loadavg } from 'node:os';

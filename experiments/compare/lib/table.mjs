@@ -14,13 +14,15 @@ const isRight = ({ verdict, slow }) => verdict === (slow === 'b' ? 'worse' : 'be
 /** One pair in a line. */
 export function told(name, number, { error, verdict, slow, others, left_out, load, took_s, ...figures }) {
   if (error) return `${name} ${number}: FAILED: ${error}`;
+  const { again, stolen } = figures;
   const parts = [
     `${name} ${number}: ${verdict.toUpperCase()}`,
     slow && ` (${slow.toUpperCase()} is the slower one)`,
     `: ${ratios(figures)}`,
     others.length > 0 && `; besides: ${others.join(', ')}`,
     left_out > 0 && `; ${left_out} runs left out`,
-    `; load ${load.toFixed(1)}, ${took_s} s`,
+    again > 0 && `; ${again} runs made again`,
+    `; ${percent(stolen)} stolen, load ${load.toFixed(1)}, ${took_s} s`,
   ];
   return parts.filter(Boolean).join('');
 }
@@ -36,7 +38,8 @@ function ratios({ ratio, interval, spread, truth }) {
 export const TABLE = {
   head: [
     ...['pairs of', 'pairs', 'runs a side', 'BETTER or WORSE', 'the right way', 'SAME', 'INCONCLUSIVE', 'not compared'],
-    ...['B ÷ A', 'by the services', 'runs vary by', 'other figures called', 'runs left out', 'machine load', 'measured with'],
+    ...['B ÷ A', 'by the services', 'runs vary by', 'other figures called', 'runs left out', 'made again', 'stolen'],
+    ...['machine load', 'measured with'],
   ],
   order: Object.values(KINDS).map(({ about }) => about),
 };
@@ -89,10 +92,15 @@ function rowOf({ kind, pairs }, { runs, where }) {
     broken,
     range(of('ratio'), (ratio) => ratio.toFixed(3)),
     range(of('truth'), (ratio) => ratio.toFixed(3)),
-    of('spread').length > 0 ? `${percent(median(of('spread')))} (${range(of('spread'), percent)})` : '-',
+    shares(of('spread')),
     `in ${count(({ others }) => others.length > 0)} pairs`,
     sum('left_out'),
+    sum('again'),
+    shares(of('stolen')),
     range(of('load'), (load) => load.toFixed(1)),
     where,
   ];
 }
+
+/** The median of shares, and their range. */
+const shares = (all) => (all.length > 0 ? `${percent(median(all))} (${range(all, percent)})` : '-');

@@ -14,6 +14,8 @@ const pair = (verdict, more = {}) => ({
   others: [],
   left_out: 0,
   failed: 0,
+  again: 0,
+  stolen: 0.001,
   load: 0.5,
   took_s: 50,
   ...more,
@@ -44,12 +46,12 @@ test('a pair without a verdict is not as wanted', () => {
 });
 
 test('a table tells what pairs came to, and a pair that failed is counted', () => {
-  const called = pair('worse', { slow: 'b', ratio: 1.1, others: ['failed_share'], left_out: 2 });
+  const called = pair('worse', { slow: 'b', ratio: 1.1, others: ['failed_share'], left_out: 2, again: 3 });
   const pairs = [called, { error: 'no service' }];
   const [, , row] = page(rows([of(1.1, pairs)])).split('\n');
   const cells = row.split('|').map((cell) => cell.trim()).slice(1, -1);
   assert.deepEqual(cells.slice(0, 8), ['a service', '2', '10', '1', '1', '0', '0', '1']);
-  const ranges = ['1.100', '1.010', '4.0 % (4.0 %)', 'in 1 pairs', '2', '0.5', 'here'];
+  const ranges = ['1.100', '1.010', '4.0 % (4.0 %)', 'in 1 pairs', '2', '3', '0.1 % (0.1 %)', '0.5', 'here'];
   assert.deepEqual(cells.slice(8), ranges);
   assert.match(told('x', 1, pairs[0]), /^x 1: WORSE \(B is the slower one\): B ÷ A 1\.100 \(0\.980–1\.060\)/);
   assert.equal(told('x', 2, pairs[1]), 'x 2: FAILED: no service');
