@@ -11,7 +11,7 @@ import { ROOT } from '../../bench/lib/cache.mjs';
 import { commit } from '../../bench/lib/machine.mjs';
 import { SONAGI } from '../../interop/support/process.mjs';
 import { Kept, fingerprint } from '../lib/kept.mjs';
-import { rewrite } from '../lib/marked.mjs';
+import { marked, rewrite } from '../lib/marked.mjs';
 import { machineLine } from '../lib/measured_on.mjs';
 import { markdown, merged } from '../../bench/lib/markdown.mjs';
 import { found } from './lib/search.mjs';
@@ -32,6 +32,8 @@ for (const [name, value] of Object.entries({ RUNS, AT_ONCE })) {
   if (!(Number.isInteger(Number(value)) && Number(value) > 0)) throw new Error(`${name} is a whole number from 1, got ${value}`);
 }
 
+// A table of other columns is refused at once, and not after hours.
+if (WRITE) merged(TABLE, marked(README, 'searches'), []);
 const version = fingerprint([SONAGI, ...PARTS]);
 const kept = new Kept(RESULTS, { isFresh: Boolean(FRESH) });
 const searches = new Map(names.map((name) => [name, []]));

@@ -11,7 +11,7 @@ import { ROOT } from '../../bench/lib/cache.mjs';
 import { SONAGI, finish } from '../../interop/support/process.mjs';
 import { endAllWhenInterrupted } from '../bottlenecks/lib/started.mjs';
 import { Kept, fingerprint } from '../lib/kept.mjs';
-import { rewrite } from '../lib/marked.mjs';
+import { marked, rewrite } from '../lib/marked.mjs';
 import { machineLine } from '../lib/measured_on.mjs';
 import { merged } from '../../bench/lib/markdown.mjs';
 import { KINDS } from './lib/kinds.mjs';
@@ -31,6 +31,8 @@ if (!existsSync(SONAGI)) {
   throw new Error(`there is no ${SONAGI}\nhint: cargo build --release -p sonagi; SONAGI_BIN=target/release/sonagi`);
 }
 
+// A table of other columns is refused at once, and not after hours.
+if (WRITE) merged(TABLE, marked(README, 'table'), []);
 const version = await versionOf(SONAGI);
 const kept = new Kept(RESULTS, { isFresh: Boolean(FRESH) });
 const results = [];

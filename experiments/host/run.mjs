@@ -1,14 +1,14 @@
 // Holds the limits of a launch to what docs/launch.md says of them: processor, memory, network, and that nothing stays
 // (README.md).
 //
-//   node experiments/host/run.mjs                  all of it: five minutes, or twenty while much is stolen
+//   node experiments/host/run.mjs                  all of it: five minutes, or thirty while much is stolen
 //   ONLY=latency,end WRITE=1 node experiments/host/run.mjs    some; rows of the others stay as they are
 import { existsSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { SONAGI, finish } from '../../interop/support/process.mjs';
 import { Started, endAllWhenInterrupted } from '../bottlenecks/lib/started.mjs';
 import { fingerprint } from '../lib/kept.mjs';
-import { rewrite } from '../lib/marked.mjs';
+import { marked, rewrite } from '../lib/marked.mjs';
 import { machineLine } from '../lib/measured_on.mjs';
 import { markdown, merged } from '../../bench/lib/markdown.mjs';
 import { cpu } from './checks/cpu.mjs';
@@ -26,6 +26,8 @@ endAllWhenInterrupted();
 if (!existsSync(SONAGI)) {
   throw new Error(`there is no ${SONAGI}\nhint: cargo build --release -p sonagi; SONAGI_BIN=target/release/sonagi`);
 }
+// A table of other columns is refused at once, and not after hours.
+if (WRITE) merged(table, marked(README, 'table'), []);
 const { stdout: version } = await finish(SONAGI, ['--version']);
 // Rows of several binaries may come to stand in one table.
 const where = `${version.trim()} ${fingerprint([SONAGI])}; ${machineLine()}`;

@@ -9,6 +9,9 @@ function parts(page, name) {
   return { before: page.slice(0, from), text: page.slice(from, to), after: page.slice(to) };
 }
 
+/** What stands there now. */
+export const marked = (file, name) => parts(readFileSync(file, 'utf8'), name).text;
+
 /** Writes `remake(what stands there)` in its place. */
 export function rewrite(file, name, remake) {
   const { before, text, after } = parts(readFileSync(file, 'utf8'), name);

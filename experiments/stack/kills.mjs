@@ -9,7 +9,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { SONAGI } from '../../interop/support/process.mjs';
-import { rewrite } from '../lib/marked.mjs';
+import { marked, rewrite } from '../lib/marked.mjs';
 import { markdown, merged } from '../../bench/lib/markdown.mjs';
 import { endWhenInterrupted } from './lib/interrupted.mjs';
 import { figuresOf, judged, killed, KINDS, TRANSPORTS } from './lib/kills.mjs';
@@ -40,6 +40,9 @@ const rounds = Number(ROUNDS);
 for (const [name, value] of Object.entries({ ROUNDS: rounds, TALKERS })) {
   if (!Number.isInteger(value) || value < 1) throw new Error(`${name} is a whole number from 1`);
 }
+
+// A table of other columns is refused at once, and not after hours.
+if (WRITE) merged(TABLE, marked(PAGE, 'kills'), []);
 
 /** The stack that is up, or on its way. */
 let starting;

@@ -12,13 +12,13 @@ const isDifferent = ({ verdict }) => verdict === 'better' || verdict === 'worse'
 const isRight = ({ verdict, slow }) => verdict === (slow === 'b' ? 'worse' : 'better');
 
 /** One pair in a line. */
-export function told(name, number, { error, verdict, slow, others, left_out, load, took_s, ...figures }) {
-  if (error) return `${name} ${number}: FAILED: ${error}`;
-  const { again, stolen } = figures;
+export function told(name, number, pair) {
+  if (pair.error) return `${name} ${number}: FAILED: ${pair.error}`;
+  const { verdict, slow, others, left_out, again, stolen, load, took_s } = pair;
   const parts = [
     `${name} ${number}: ${verdict.toUpperCase()}`,
     slow && ` (${slow.toUpperCase()} is the slower one)`,
-    `: ${ratios(figures)}`,
+    `: ${ratios(pair)}`,
     others.length > 0 && `; besides: ${others.join(', ')}`,
     left_out > 0 && `; ${left_out} runs left out`,
     again > 0 && `; ${again} runs made again`,

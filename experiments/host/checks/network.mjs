@@ -1,7 +1,9 @@
 // The network between: latency and bandwidth as asked, and very many connections. The client is this process and not
 // the run's load, so that the same client measures with the proxy and without it.
 import { readFileSync } from 'node:fs';
+import { percent } from '../../../bench/lib/markdown.mjs';
 import { median } from '../../../bench/lib/statistics.mjs';
+import { sum } from '../../lib/matrix.mjs';
 import { quietest } from '../../lib/stolen.mjs';
 import { Echoes, carried, farewell, openings, quantile } from '../lib/client.mjs';
 import { launched } from '../lib/launched.mjs';
@@ -15,7 +17,7 @@ const NEAR_SHARE = 0.05;
  * of 10 ms makes ten of two thousand messages late, half of their slowest hundredth, so not even one may be stolen.
  */
 const TURNS = { wanted: 9, at_most: 90, share: 0.001 };
-/** How often a bandwidth is measured while that is so, and the crowd of connections, which takes half a minute. */
+/** How often a bandwidth is measured until the machine was left alone, and the many connections: half a minute each. */
 const TRIES = { wanted: 1, at_most: 20 };
 const CROWDS = { wanted: 1, at_most: 4 };
 const MANY = 10_000;
@@ -28,7 +30,7 @@ const behind = (network) => ({ limits: { network } });
 
 /** Which turns a figure is of: "9 of 34 turns, at most 0.2 % stolen". */
 function among({ chosen, all }) {
-  return `${chosen.length} of ${all.length} turns, at most ${(chosen.at(-1).stolen * 100).toFixed(1)} % stolen`;
+  return `${chosen.length} of ${all.length} turns, at most ${percent(chosen.at(-1).stolen)} stolen`;
 }
 
 export async function* latency(started) {
@@ -67,7 +69,7 @@ async function last(run, asked) {
 async function* added(run, load, asked, name) {
   const both = () => Promise.all([run.port, run.address].map((port) => times(port, load)));
   const turns = await quietest(both, TURNS);
-  const missing = turns.all.reduce((sum, { result: [direct, late] }) => sum + direct.missing + late.missing, 0);
+  const missing = sum(turns.all.flatMap(({ result }) => result.map(({ missing }) => missing)));
   const isWhole = missing === 0;
   const row = (what, share) => {
     const more = turns.chosen.map(({ result }) => {
@@ -133,7 +135,7 @@ export async function* connections(started) {
   await run.end('SIGINT');
   const [direct, late] = crowds.chosen[0].result;
   const through = crowds.all.map(({ result }) => result[1]);
-  const [refused, missing] = ['refused', 'missing'].map((what) => through.reduce((sum, crowd) => sum + crowd[what], 0));
+  const [refused, missing] = ['refused', 'missing'].map((what) => sum(through.map((crowd) => crowd[what])));
   const more = (share) => quantile(late.ms, share) - quantile(direct.ms, share);
   const added = (share) => `${plus(more(share))} (${among(crowds)})`;
   const name = `${most} connections, latency ${asked} ms`;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { Kept, fingerprint } from '../kept.mjs';
-import { rewrite } from '../marked.mjs';
+import { marked, rewrite } from '../marked.mjs';
 
 let folder;
 before(() => (folder = mkdtempSync(join(tmpdir(), 'kept-'))));
@@ -42,6 +42,7 @@ test('a fingerprint changes with any of the files', () => {
 test('a part of a page is written anew, and nothing beside it', () => {
   const page = join(folder, 'page.md');
   writeFileSync(page, 'above\n<!-- table:begin -->\nold\n<!-- table:end -->\nbelow\n');
+  assert.equal(marked(page, 'table'), 'old\n');
   rewrite(page, 'table', (text) => `${text.trim()} and new\n`);
   assert.equal(readFileSync(page, 'utf8'), 'above\n<!-- table:begin -->\nold and new\n<!-- table:end -->\nbelow\n');
   assert.throws(() => rewrite(page, 'other', () => ''), /no <!-- other:begin -->/);
