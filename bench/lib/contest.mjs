@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { quietest, withStolen } from '../../experiments/lib/stolen.mjs';
 import { CACHE, impersonal } from './cache.mjs';
 import { runToEnd } from './child.mjs';
 import { TARGET_CORE, TOOL_CORE } from './cores.mjs';
@@ -12,14 +13,18 @@ import { Target } from './target.mjs';
 /** What a run may take beyond the case's seconds before it is ended: Artillery and tsung start for seconds. */
 const PATIENCE_S = 45;
 
+/** A run in which others took more than this share of the machine's time is made again, until it was made so often. */
+const DISTURBED = 0.01;
+const AT_MOST = 4;
+
 export class Contest {
   #targets = new Map();
   /** The figures of each row's last run. */
   #latest = new Map();
 
-  /** `kinds` maps a target's name to its file; `say` tells progress. */
-  constructor(kase, kinds, say) {
-    Object.assign(this, { kase, kinds, say });
+  /** `kinds` maps a target's name to its file; `say` tells progress; `measured` says what was stolen while it called. */
+  constructor(kase, kinds, say, measured = withStolen) {
+    Object.assign(this, { kase, kinds, say, measured });
   }
 
   /**
@@ -34,7 +39,7 @@ export class Contest {
         for (const contestant of rotated(contestants.filter((one) => round < (one.rounds ?? rounds)), round)) {
           for (let again = 0; again < (contestant.runs ?? 1); again += 1) {
             beginning(contestant, round);
-            records.push({ contestant: contestant.name, round, ...(await this.#record(contestant, calibrations.get(contestant.name))) });
+            records.push({ contestant: contestant.name, round, ...(await this.#undisturbed(contestant, calibrations.get(contestant.name))) });
             const { measures } = records.at(-1);
             if (measures) this.#latest.set(contestant.name, measures);
             this.say(records.at(-1));
@@ -65,8 +70,16 @@ export class Contest {
     return found;
   }
 
-  async #record(contestant, calibration) {
+  /** The run that counts, what share of the machine's time was `stolen` in it, and how often it was made `again`. */
+  async #undisturbed(contestant, calibration) {
     if (calibration?.error) return { error: calibration.error };
+    const record = () => this.#record(contestant, calibration);
+    const { chosen, all } = await quietest(record, { at_most: AT_MOST, share: DISTURBED, measured: this.measured });
+    const [{ result, stolen }] = chosen;
+    return { ...result, stolen: Number(stolen.toFixed(4)), ...(all.length > 1 && { again: all.length - 1 }) };
+  }
+
+  async #record(contestant, calibration) {
     const { outcome, ...record } = await this.#execute(contestant, calibration);
     return record;
   }

@@ -111,10 +111,19 @@ function notesOf(result) {
     if (short.length > 0) notes.push(`**${name}** fell short in ${short.length} of ${own.length} runs: ${short[0].falls_short}`);
     const target = medians[name].target_cpu?.median;
     if (target >= TARGET_LIMIT) notes.push(`**${name}**: the target was the limit (${readable(target, 'share')} of its core)`);
+    notes.push(...disturbances(name, own));
     const fewer = own.length > 0 && rows.find((row) => row.name === name).rounds;
     if (fewer && fewer < result.rounds) notes.push(`**${name}**: in ${fewer} of ${result.rounds} rounds only`);
   }
   return notes;
+}
+
+/** Of how many runs of a row others took the machine's time: of those made again, and of those that count all the same. */
+function disturbances(name, runs) {
+  const again = runs.reduce((sum, run) => sum + (run.again ?? 0), 0);
+  if (again === 0) return [];
+  const most = Math.max(...runs.map(({ stolen = 0 }) => stolen));
+  return [`**${name}**: ${again} ${again === 1 ? 'run' : 'runs'} made again, as others took the machine’s time; of those that count at most ${readable(most, 'share')}`];
 }
 
 /** Of every target and of every row: each once. */

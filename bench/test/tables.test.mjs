@@ -62,6 +62,12 @@ test('rows that were not run, rows of fewer rounds and targets at their limit ar
   assert.deepEqual(notes, ['- not run by default: **tsung** (PEERS=all)', '- **sonagi**: the target was the limit (97 % of its core)', '- **sonagi**: in 1 of 3 rounds only']);
 });
 
+test('runs that were made again, and what was stolen of those that count, are named', () => {
+  const runs = [{ ...run('sonagi', 6), stolen: 0.004, again: 2 }, { ...run('sonagi', 7), stolen: 0.031, again: 3 }, { ...run('k6', 9), stolen: 0.02 }];
+  const notes = caseText({ ...result, unavailable: [], runs }).split('\n').filter((line) => line.startsWith('- '));
+  assert.deepEqual(notes, ['- **sonagi**: 5 runs made again, as others took the machine’s time; of those that count at most 3.10 %']);
+});
+
 test('the row of a busy target says so', () => {
   const shown = (target_cpu) => caseText({ ...result, rows: [result.rows[0]], runs: [run('sonagi', 6, { target_cpu })] }).split('\n').find((line) => line.startsWith('| sonagi'));
   assert.deepEqual([0.69, 0.7, 0.94, 0.95].map(shown), ['69 %', '70 %, busy', '94 %, busy', '95 %, the limit'].map((cell) => `| sonagi | 6 | ${cell} |  |`));
