@@ -13,9 +13,8 @@ import { Target } from './target.mjs';
 /** What a run may take beyond the case's seconds before it is ended: Artillery and tsung start for seconds. */
 const PATIENCE_S = 45;
 
-/** A run in which others took more than this share of the machine's time is made again, until it was made so often. */
-const DISTURBED = 0.01;
-const AT_MOST = 4;
+/** A run in which others took more than this share of the machine's time is made again, up to so many times in all. */
+const TRIES = { wanted: 1, at_most: 4, share: 0.01 };
 
 export class Contest {
   #targets = new Map();
@@ -37,7 +36,7 @@ export class Contest {
       const calibrations = await this.#calibrate(contestants);
       for (let round = 0; round < rounds; round += 1) {
         for (const contestant of rotated(contestants.filter((one) => round < (one.rounds ?? rounds)), round)) {
-          for (let again = 0; again < (contestant.runs ?? 1); again += 1) {
+          for (let run = 0; run < (contestant.runs ?? 1); run += 1) {
             beginning(contestant, round);
             records.push({ contestant: contestant.name, round, ...(await this.#undisturbed(contestant, calibrations.get(contestant.name))) });
             const { measures } = records.at(-1);
@@ -74,7 +73,7 @@ export class Contest {
   async #undisturbed(contestant, calibration) {
     if (calibration?.error) return { error: calibration.error };
     const record = () => this.#record(contestant, calibration);
-    const { chosen, all } = await quietest(record, { at_most: AT_MOST, share: DISTURBED, measured: this.measured });
+    const { chosen, all } = await quietest(record, { ...TRIES, measured: this.measured });
     const [{ result, stolen }] = chosen;
     return { ...result, stolen: Number(stolen.toFixed(4)), ...(all.length > 1 && { again: all.length - 1 }) };
   }

@@ -40,7 +40,7 @@ export class Progress {
 
   /** To call with each record. */
   ended = ({ contestant, calibration, measures, error, falls_short, again, stolen }) => {
-    const aside = [falls_short && `falls short: ${falls_short}`, again && `made again ${again} times, ${readable(stolen, 'share')} stolen`].filter(Boolean).join('; ');
+    const aside = [falls_short && `falls short: ${falls_short}`, again && `made again ${again === 1 ? 'once' : `${again} times`}, ${readable(stolen, 'share')} stolen`].filter(Boolean).join('; ');
     if (calibration) console.error(`bench: calibrated ${contestant}: ${JSON.stringify(calibration)}`);
     else if (error) console.error(`FAILED: ${error}`);
     else console.error(`${figures(this.kase, measures)}${aside ? ` (${aside})` : ''}`);

@@ -118,7 +118,7 @@ function notesOf(result) {
   return notes;
 }
 
-/** Of how many runs of a row others took the machine's time: of those made again, and of those that count all the same. */
+/** How many runs of a row were made again, and how much was stolen at most in those that count; nothing where none was. */
 function disturbances(name, runs) {
   const again = runs.reduce((sum, run) => sum + (run.again ?? 0), 0);
   if (again === 0) return [];
