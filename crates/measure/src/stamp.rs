@@ -52,16 +52,19 @@ impl Stamp {
 
     /// The text form as bytes.
     pub fn text(&self) -> [u8; Self::LEN] {
-        let mut text = [0; Self::LEN];
-        text[..4].copy_from_slice(MARK);
-        let mut at = 4;
+        let mut digits = [0; BODY + 1];
+        let mut at = 0;
         for (value, width) in [(self.run, 4), (self.room, 4), (self.sender, 4), (self.number, 5)] {
             for digit in (0..width).rev() {
-                text[at] = DIGITS[(value >> (6 * digit)) as usize & 63];
+                digits[at] = (value >> (6 * digit)) as u8 & 63;
                 at += 1;
             }
         }
-        text[at] = DIGITS[check(&text[4..at])];
+        digits[BODY] = check(&digits[..BODY]);
+        let mut text = [0; Self::LEN];
+        let (mark, written) = text.split_at_mut(MARK.len());
+        mark.copy_from_slice(MARK);
+        written.iter_mut().zip(digits).for_each(|(byte, digit)| *byte = DIGITS[usize::from(digit)]);
         text
     }
 
@@ -69,14 +72,10 @@ impl Stamp {
     pub fn parse(text: &[u8]) -> Option<Stamp> {
         let text = text.get(..Self::LEN)?;
         let body = text.strip_prefix(MARK)?;
-        let mut digits = [0u8; BODY + 1];
-        for (digit, byte) in digits.iter_mut().zip(body) {
-            *digit = VALUES[*byte as usize];
-            if *digit == NOT_A_DIGIT {
-                return None;
-            }
-        }
-        if check(&body[..BODY]) != digits[BODY] as usize {
+        let digits: [u8; BODY + 1] = std::array::from_fn(|at| VALUES[body[at] as usize]);
+        // Nearly every mark begins a stamp: one look at all digits is less than one at each.
+        let is_written_in_digits = digits.iter().fold(0, |all, digit| all | digit) < DIGITS.len() as u8;
+        if !is_written_in_digits || check(&digits[..BODY]) != digits[BODY] {
             return None;
         }
         let field = |range: std::ops::Range<usize>| {
@@ -88,9 +87,9 @@ impl Stamp {
 
 /// Weighted sum over the digits, modulo 64. Odd weights make every single change visible; consecutive weights
 /// differ by two, which shows swaps except those of digits exactly 32 apart.
-fn check(body: &[u8]) -> usize {
-    let weighted = body.iter().enumerate().map(|(i, &byte)| (2 * i + 1) * VALUES[byte as usize] as usize);
-    weighted.sum::<usize>() & 63
+fn check(digits: &[u8]) -> u8 {
+    let weighted = digits.iter().zip((1u8..).step_by(2)).map(|(&digit, weight)| weight.wrapping_mul(digit));
+    weighted.fold(0u8, u8::wrapping_add) & 63
 }
 
 /// Every stamp in `bytes`, in order; damaged ones are skipped. No allocation. One search for the mark's first byte,

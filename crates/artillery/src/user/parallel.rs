@@ -118,14 +118,20 @@ impl User {
     }
 
     /// Before a branch goes on: what it shares with the others is its own until it waits again. Its loops are in any
-    /// case.
+    /// case. Most users are no branch, and come by here with every message.
+    #[inline]
     pub(super) fn take_up(&mut self) {
-        self.change_hands(true);
+        if self.fork.is_some() {
+            self.change_hands(true);
+        }
     }
 
     /// When a branch waits: the others may have what they share.
+    #[inline]
     pub(super) fn put_down(&mut self) {
-        self.change_hands(false);
+        if self.fork.is_some() {
+            self.change_hands(false);
+        }
     }
 
     fn change_hands(&mut self, takes: bool) {

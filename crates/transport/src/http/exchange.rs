@@ -18,7 +18,7 @@ use bytes::Bytes;
 use sonagi_measure::At;
 use sonagi_measure::outcome::Failure;
 use sonagi_wire::http1::{Keep, Reader, Violation};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::AsyncWrite;
 
 use super::encode::Encoded;
 use super::message::{Response, Traffic};
@@ -191,15 +191,12 @@ impl Exchange<'_> {
     /// way the request has not been sent and needs another connection.
     fn poll_idle(&mut self, cx: &mut Context<'_>) -> Poll<Failed> {
         let mut scratch = self.around.net.scratch();
-        let mut buffer = ReadBuf::new(&mut scratch);
-        let read = ready!(Pin::new(&mut *self.socket).poll_read(cx, &mut buffer));
-        let unasked = buffer.filled().len();
-        self.around.traffic.received += unasked as u64;
-        Poll::Ready(match read {
-            Ok(()) if unasked > 0 => {
+        Poll::Ready(match ready!(self.socket.poll_receive(cx, &mut scratch)) {
+            Ok(0) => Failed::new(Failure::ClosedEarly, "the peer ended the idle connection"),
+            Ok(unasked) => {
+                self.around.traffic.received += unasked as u64;
                 Failed::protocol(format!("the peer sent {unasked} bytes on an idle connection, unasked"))
             }
-            Ok(()) => Failed::new(Failure::ClosedEarly, "the peer ended the idle connection"),
             Err(error) => Failed::established(&error),
         })
     }
@@ -209,7 +206,7 @@ impl Exchange<'_> {
             return;
         }
         while self.written < self.bytes.len() {
-            match Pin::new(&mut *self.socket).poll_write(cx, &self.bytes[self.written..]) {
+            match self.socket.poll_send(cx, &self.bytes[self.written..]) {
                 Poll::Ready(Ok(0)) => {
                     return self.lose(&io::Error::from(io::ErrorKind::BrokenPipe));
                 }
@@ -238,12 +235,13 @@ impl Exchange<'_> {
     fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<Result<At, Failed>> {
         loop {
             let mut scratch = self.around.net.scratch();
-            let mut buffer = ReadBuf::new(&mut scratch);
-            if let Err(error) = ready!(Pin::new(&mut *self.socket).poll_read(cx, &mut buffer)) {
-                self.lose(&error);
-                return Poll::Ready(Err(self.cut_short()));
-            }
-            let read = buffer.filled();
+            let read = match ready!(self.socket.poll_receive(cx, &mut scratch)) {
+                Ok(read) => &scratch[..read],
+                Err(error) => {
+                    self.lose(&error);
+                    return Poll::Ready(Err(self.cut_short()));
+                }
+            };
             self.received += read.len() as u64;
             self.around.traffic.received += read.len() as u64;
             if read.is_empty() {

@@ -11,7 +11,7 @@ use std::task::{Context, Poll};
 
 use sonagi_measure::outcome::Failure;
 use sonagi_wire::websocket::{self, Decoder, Event, Opcode, Role, Violation};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::AsyncWrite;
 
 use super::drive::{Ended, Env, MAX_BYTES, MAX_FRAMES, MAX_READS, give_way};
 use crate::net::{Failed, Socket};
@@ -162,18 +162,14 @@ impl Channel {
         // A peer that is gone may have left data, a close frame perhaps: it is read before the write error counts.
         let gone = self.flush(cx).err();
         for _ in 0..MAX_READS {
-            let mut buffer = ReadBuf::new(env.scratch);
-            match Pin::new(&mut self.socket).poll_read(cx, &mut buffer) {
+            let read = match self.socket.poll_receive(cx, env.scratch) {
                 Poll::Pending => return gone.map_or_else(|| self.flush(cx), Err),
                 Poll::Ready(Err(error)) => {
                     return Err(gone.unwrap_or_else(|| Failed::established(&error).into()));
                 }
-                Poll::Ready(Ok(())) => {}
-            }
-            let read = buffer.filled().len();
-            if read == 0 {
-                return Err(gone.unwrap_or_else(|| self.end_of_stream()));
-            }
+                Poll::Ready(Ok(0)) => return Err(gone.unwrap_or_else(|| self.end_of_stream())),
+                Poll::Ready(Ok(read)) => read,
+            };
             self.received += read as u64;
             env.present.pass();
             self.feed(cx, &mut env.scratch[..read], &mut frames, on)?;
@@ -267,11 +263,10 @@ impl Channel {
         let mut sink = [0; 4096];
         let mut left = MAX_DISCARDED;
         while left > 0 {
-            let mut buffer = ReadBuf::new(&mut sink);
-            match Pin::new(&mut self.socket).poll_read(cx, &mut buffer) {
-                Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {
-                    self.received += buffer.filled().len() as u64;
-                    left = left.saturating_sub(buffer.filled().len());
+            match self.socket.poll_receive(cx, &mut sink) {
+                Poll::Ready(Ok(read)) if read > 0 => {
+                    self.received += read as u64;
+                    left = left.saturating_sub(read);
                 }
                 _ => return,
             }
@@ -285,7 +280,7 @@ impl Channel {
         }
         while self.outbox.written < self.outbox.bytes.len() {
             let unsent = &self.outbox.bytes[self.outbox.written..];
-            match Pin::new(&mut self.socket).poll_write(cx, unsent) {
+            match self.socket.poll_send(cx, unsent) {
                 Poll::Ready(Ok(0)) => {
                     return Err(Ended::failed(Failure::Reset, "the connection takes no more bytes"));
                 }

@@ -292,9 +292,11 @@ fn cut_short(answer: &[u8]) -> Failed {
 pub(super) async fn what_is_there(socket: &mut Socket) -> Vec<u8> {
     let mut bytes = [0; SHOWN_BODY];
     poll_fn(|cx| {
-        let mut buffer = ReadBuf::new(&mut bytes);
-        let _ = Pin::new(&mut *socket).poll_read(cx, &mut buffer);
-        Poll::Ready(buffer.filled().to_vec())
+        let read = match socket.poll_receive(cx, &mut bytes) {
+            Poll::Ready(Ok(read)) => read,
+            Poll::Ready(Err(_)) | Poll::Pending => 0,
+        };
+        Poll::Ready(bytes[..read].to_vec())
     })
     .await
 }

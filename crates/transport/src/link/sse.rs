@@ -8,7 +8,6 @@
 //! socket, a reader that knows the body's framing and a decoder that knows its position; the bytes go through the
 //! buffer all links of the shard share.
 
-use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -17,7 +16,7 @@ use sonagi_measure::outcome::Failure;
 use sonagi_measure::recorder::Counter;
 use sonagi_wire::http1::{Headers, Keep, Reader, RequestKind, Violation};
 use sonagi_wire::sse::{self, Decoder, Item};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, ReadBuf};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::drive::{Ended, Env, Incoming, Link, MAX_BYTES, MAX_READS, give_way};
 use super::handshake::what_is_there;
@@ -175,16 +174,12 @@ impl SseLink {
             if self.reader.is_done() {
                 return Err(self.end_of_stream());
             }
-            let mut buffer = ReadBuf::new(env.scratch);
-            match Pin::new(&mut self.socket).poll_read(cx, &mut buffer) {
+            let read = match self.socket.poll_receive(cx, env.scratch) {
                 Poll::Pending => return Ok(()),
                 Poll::Ready(Err(error)) => return Err(Failed::established(&error).into()),
-                Poll::Ready(Ok(())) => {}
-            }
-            let read = buffer.filled().len();
-            if read == 0 {
-                return Err(self.end_of_stream());
-            }
+                Poll::Ready(Ok(0)) => return Err(self.end_of_stream()),
+                Poll::Ready(Ok(read)) => read,
+            };
             self.received += read as u64;
             env.present.pass();
             let SseLink { reader, decoder, retry_ms, .. } = self;

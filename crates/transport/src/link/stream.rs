@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use sonagi_measure::outcome::Failure;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::AsyncWrite;
 
 use super::drive::{Ended, Env, MAX_BYTES, MAX_READS, give_way};
 use crate::net::{Alpn, Failed, Net, Origin, Socket};
@@ -91,23 +91,21 @@ impl StreamLink {
         let gone = self.flush(cx).err();
         let mut bytes = 0;
         for _ in 0..MAX_READS {
-            let mut buffer = ReadBuf::new(env.scratch);
-            match Pin::new(&mut self.socket).poll_read(cx, &mut buffer) {
+            let read = match self.socket.poll_receive(cx, env.scratch) {
                 Poll::Pending => return gone.map_or(Ok(()), Err),
                 Poll::Ready(Err(error)) => {
                     return Err(gone.unwrap_or_else(|| Failed::established(&error).into()));
                 }
-                Poll::Ready(Ok(())) => {}
-            }
-            let read = buffer.filled();
-            if read.is_empty() {
-                let end = || Ended::failed(Failure::ClosedEarly, "the peer ended the connection");
-                return Err(gone.unwrap_or_else(end));
-            }
-            self.received += read.len() as u64;
-            bytes += read.len();
+                Poll::Ready(Ok(0)) => {
+                    let end = || Ended::failed(Failure::ClosedEarly, "the peer ended the connection");
+                    return Err(gone.unwrap_or_else(end));
+                }
+                Poll::Ready(Ok(read)) => read,
+            };
+            self.received += read as u64;
+            bytes += read;
             env.present.pass();
-            on(read);
+            on(&env.scratch[..read]);
             if bytes >= MAX_BYTES {
                 break;
             }
@@ -121,7 +119,7 @@ impl StreamLink {
             return Ok(());
         }
         while self.written < self.out.len() {
-            match Pin::new(&mut self.socket).poll_write(cx, &self.out[self.written..]) {
+            match self.socket.poll_send(cx, &self.out[self.written..]) {
                 Poll::Ready(Ok(0)) => {
                     return Err(Ended::failed(Failure::Reset, "the connection takes no more bytes"));
                 }
