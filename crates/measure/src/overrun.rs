@@ -6,50 +6,40 @@ use crate::recorder::Gauges;
 /// What the shards' records told of time that was still to come.
 #[derive(Debug, Default)]
 pub(crate) struct Overrun {
-    shards: Vec<Time>,
-}
-
-/// How long a thread computed, and how long it waited for a core (ns): it never does both at once.
-#[derive(Clone, Copy, Debug, Default)]
-struct Time {
-    cpu_ns: u64,
-    wait_ns: u64,
+    /// By shard: how long its thread computed, and how long it waited for a core (ns); it never does both at once.
+    shards: Vec<(u64, u64)>,
 }
 
 impl Overrun {
     /// Caps each shard's time at the interval's length, and carries the rest to the next.
     pub(crate) fn shift(&mut self, shards: &mut [Gauges], interval_ns: i64) {
         let interval_ns = u64::try_from(interval_ns).unwrap_or(0);
-        self.shards.resize(self.shards.len().max(shards.len()), Time::default());
-        for (carried, shard) in self.shards.iter_mut().zip(shards) {
-            let all =
-                Time { cpu_ns: carried.cpu_ns + shard.cpu_ns, wait_ns: carried.wait_ns + shard.wait_ns };
-            let within = all.within(interval_ns);
-            (shard.cpu_ns, shard.wait_ns) = (within.cpu_ns, within.wait_ns);
-            *carried = Time { cpu_ns: all.cpu_ns - within.cpu_ns, wait_ns: all.wait_ns - within.wait_ns };
+        self.shards.resize(self.shards.len().max(shards.len()), (0, 0));
+        for ((cpu_ns, wait_ns), shard) in self.shards.iter_mut().zip(shards) {
+            (*cpu_ns, *wait_ns) = (*cpu_ns + shard.cpu_ns, *wait_ns + shard.wait_ns);
+            (shard.cpu_ns, shard.wait_ns) = within((*cpu_ns, *wait_ns), interval_ns);
+            (*cpu_ns, *wait_ns) = (*cpu_ns - shard.cpu_ns, *wait_ns - shard.wait_ns);
         }
     }
 
     /// Gives the last interval of a run what is still carried, so that sums lose nothing.
     pub(crate) fn settle(&mut self, shards: &mut Vec<Gauges>) {
         shards.resize(shards.len().max(self.shards.len()), Gauges::default());
-        for (carried, shard) in self.shards.drain(..).zip(shards) {
-            shard.cpu_ns += carried.cpu_ns;
-            shard.wait_ns += carried.wait_ns;
+        for ((cpu_ns, wait_ns), shard) in self.shards.drain(..).zip(shards) {
+            shard.cpu_ns += cpu_ns;
+            shard.wait_ns += wait_ns;
         }
     }
 }
 
-impl Time {
-    /// The part of it that an interval has room for. It computes and waits in turns, so each is cut alike.
-    fn within(self, interval_ns: u64) -> Time {
-        let all_ns = self.cpu_ns + self.wait_ns;
-        if all_ns <= interval_ns {
-            return self;
-        }
-        let cpu_ns = (u128::from(self.cpu_ns) * u128::from(interval_ns) / u128::from(all_ns)) as u64;
-        Time { cpu_ns, wait_ns: (interval_ns - cpu_ns).min(self.wait_ns) }
+/// The part of the times that an interval has room for. A thread computes and waits in turns, so each is cut alike.
+fn within((cpu_ns, wait_ns): (u64, u64), interval_ns: u64) -> (u64, u64) {
+    let all_ns = cpu_ns + wait_ns;
+    if all_ns <= interval_ns {
+        return (cpu_ns, wait_ns);
     }
+    let cpu_ns = (u128::from(cpu_ns) * u128::from(interval_ns) / u128::from(all_ns)) as u64;
+    (cpu_ns, (interval_ns - cpu_ns).min(wait_ns))
 }
 
 #[cfg(test)]

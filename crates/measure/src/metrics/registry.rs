@@ -98,19 +98,10 @@ struct Known {
     secrets: Vec<String>,
 }
 
-/// What a metric must be.
-#[derive(Clone, Copy)]
-struct Wanted {
-    kind: Kind,
-    unit: Unit,
-    scope: Scope,
-}
-
 impl Known {
     /// The metric of this name, which must be like the one wanted.
-    fn find(&self, name: &str, wanted: Wanted) -> Option<Result<MetricId, Conflict>> {
+    fn find(&self, scope: Scope, name: &str, kind: Kind, unit: Unit) -> Option<Result<MetricId, Conflict>> {
         let id = *self.by_name.get(name)?;
-        let Wanted { kind, unit, scope } = wanted;
         let Metric { kind: exists, unit: holds, scope: known, .. } = self.metrics[id.index()];
         Some(if known != scope {
             Err(Conflict::Scope(name.to_owned()))
@@ -155,13 +146,12 @@ impl Registry {
     /// # Errors
     /// As [`Registry::add`].
     pub fn add_of(&self, scope: Scope, name: &str, kind: Kind, unit: Unit) -> Result<MetricId, Conflict> {
-        let wanted = Wanted { kind, unit, scope };
         // Most are asked for again and again, by many threads.
-        if let Some(known) = self.read().find(name, wanted) {
+        if let Some(known) = self.read().find(scope, name, kind, unit) {
             return known;
         }
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = known.find(name, wanted) {
+        if let Some(known) = known.find(scope, name, kind, unit) {
             return known;
         }
         if known.metrics.len() >= METRICS_MAX {

@@ -7,8 +7,8 @@ use std::time::Duration;
 use super::registry;
 use super::series_name::Unnamed;
 use super::{
-    AbortRule, Aggregate, Expression, Interval, Kind, Metric, MetricId, Misread, Observed, Part, Registry,
-    Scope, TagSet, Unit,
+    AbortRule, Aggregate, Expression, Interval, Kind, Metric, MetricId, Misread, Observed, Registry, Scope,
+    TagSet, Unit,
 };
 use crate::at::At;
 use crate::expression::Operator;
@@ -124,13 +124,13 @@ impl MetricStore {
         let (name, braces) = registry::split(metric).map_err(wrong)?;
         let id = self.registry.get(name).ok_or_else(|| wrong(Unnamed::Unknown(metric.to_owned())))?;
         let of = self.registry.metric(id);
-        self.whole(id, &of);
+        self.made(Target::Metric(id), &of, &of.name);
         if braces.is_none() {
             return Ok((Target::Metric(id), of.kind));
         }
         let place = self.registry.submetric(metric).map_err(wrong)?;
         let name = Arc::clone(&self.registry.submetrics()[place].name);
-        self.submetric(&Part { place, name }, &of);
+        self.made(Target::Submetric(place), &of, &name);
         Ok((Target::Submetric(place), of.kind))
     }
 
@@ -140,10 +140,10 @@ impl MetricStore {
         self.left_out += interval.left_out;
         for Observed { series, first, aggregate } in &interval.series {
             if series.of.scope != Scope::Partial {
-                self.whole(series.metric, &series.of).merge(aggregate);
+                self.made(Target::Metric(series.metric), &series.of, &series.of.name).merge(aggregate);
             }
             for part in &series.submetrics {
-                self.submetric(part, &series.of).merge(aggregate);
+                self.made(Target::Submetric(part.place), &series.of, &part.name).merge(aggregate);
             }
             if !series.tags.is_empty() {
                 let at = self.tagged_at(series.metric, &series.tags, series.of.kind);
@@ -153,24 +153,11 @@ impl MetricStore {
         }
     }
 
-    /// The aggregate of a whole metric, made when there is none yet.
-    fn whole(&mut self, id: MetricId, of: &Metric) -> &mut Aggregate {
-        self.made(Target::Metric(id), || of.clone())
-    }
-
-    /// The aggregate of a part of a metric, made when there is none yet.
-    fn submetric(&mut self, part: &Part, of: &Metric) -> &mut Aggregate {
-        let described = || Metric { name: Arc::clone(&part.name), ..of.clone() };
-        self.made(Target::Submetric(part.place), described)
-    }
-
-    fn made(&mut self, target: Target, of: impl FnOnce() -> Metric) -> &mut Aggregate {
-        let (_, aggregate) = self.known.entry(target).or_insert_with(|| {
-            let of = of();
-            let aggregate = Aggregate::new(of.kind);
-            (of, aggregate)
-        });
-        aggregate
+    /// The aggregate of a metric, or of a part of it that has this name; made when there is none yet.
+    fn made(&mut self, target: Target, of: &Metric, name: &Arc<str>) -> &mut Aggregate {
+        let described = || Metric { name: Arc::clone(name), ..of.clone() };
+        let new = || (described(), Aggregate::new(of.kind));
+        &mut self.known.entry(target).or_insert_with(new).1
     }
 
     fn tagged_at(&mut self, metric: MetricId, tags: &TagSet, kind: Kind) -> usize {
