@@ -66,7 +66,6 @@ pub struct Counts {
     /// Owed, never arrived.
     pub lost: u64,
     /// The part of `lost` that was owed to the messages' own senders. 0 until the run is over.
-    #[serde(default)]
     pub lost_own: u64,
     /// The part of `lost` after which nothing more that it was owed reached the receiver: the target had not come so
     /// far yet, or had given up. `lost = lost_tail + lost_gap + never_accepted`, all three 0 until the run is over.

@@ -6,20 +6,17 @@ use std::collections::BTreeMap;
 
 /// The settings of a script's plugins.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
 pub struct Plugins {
     /// An answer within this satisfies (ms); none: no score is wanted.
     pub apdex_ms: Option<f64>,
     /// Whether it is told how long answers took.
-    #[serde(default)]
     pub extended: bool,
     /// What an endpoint's names begin with; empty: as its script's language has it.
-    #[serde(default)]
     pub endpoint_prefix: String,
     /// Endpoints of the operations, by id. Those without one are not told by endpoint; several may share one.
-    #[serde(default)]
     pub endpoints: Vec<Option<String>>,
     /// Metrics left out of the console: those whose names contain one of these.
-    #[serde(default)]
     pub hidden: Vec<String>,
 }
 
@@ -29,7 +26,6 @@ pub struct Figures {
     /// Present when the script asks for it.
     pub apdex: Option<Apdex>,
     /// How long answers took: response times of those there were. Present when the script asks for it.
-    #[serde(default)]
     pub total_ms: Option<Quantiles>,
     /// The prefix of endpoints' names.
     pub endpoint_prefix: String,

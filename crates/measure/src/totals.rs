@@ -60,16 +60,12 @@ pub struct Header {
     pub thresholds: Vec<Threshold>,
     /// The smallest latency that a threshold on a metric allows (ms): with those of `thresholds`, the objective that
     /// the generator's own lag is held against.
-    #[serde(default)]
     pub objective_ms: Option<f64>,
     /// The largest population a closed run asks for.
-    #[serde(default)]
     pub population: Option<u64>,
     /// Arrivals of the whole plan; None where nobody knows before its end.
-    #[serde(default)]
     pub arrivals: Option<u64>,
     /// How long the phases of the load take (s).
-    #[serde(default)]
     pub load_s: Option<f64>,
     /// Cores this process may use; 0: unknown.
     #[serde(default)]
