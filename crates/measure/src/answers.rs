@@ -9,7 +9,7 @@ use crate::histogram::Histogram;
 use crate::outcome::Outcome;
 use std::collections::BTreeMap;
 
-/// Answers whose times are kept apart.
+/// Answers whose times are kept apart, classes of answers first: each answer is in one of those at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub(crate) enum Apart {
@@ -25,18 +25,6 @@ pub(crate) enum Apart {
 }
 
 impl Apart {
-    /// All of them with what they are called in names.
-    pub(crate) const NAMED: [(Apart, &'static str); 6] = [
-        (Apart::Redirected, "3xx"),
-        (Apart::Refused, "4xx"),
-        (Apart::Broken, "5xx"),
-        (Apart::Other, "other"),
-        (Apart::Whole, "redirected"),
-        (Apart::Each, "answer"),
-    ];
-    /// So many of them are classes of answers: each answer is in one of them at most.
-    const CLASSES: usize = 4;
-
     /// None: it is not kept apart.
     fn of(outcome: Outcome) -> Option<Apart> {
         match outcome {
@@ -54,7 +42,8 @@ impl Apart {
 pub struct Answers {
     /// How often each status, in ascending order.
     codes: Vec<(u16, u64)>,
-    apart: [Option<Box<Histogram>>; Apart::NAMED.len()],
+    /// By [`Apart`].
+    pub(crate) apart: [Option<Box<Histogram>>; 6],
 }
 
 impl Answers {
@@ -96,15 +85,8 @@ impl Answers {
         }
     }
 
-    pub(crate) fn merge(&mut self, other: &Answers) {
-        for &(code, n) in &other.codes {
-            self.count(code, n);
-        }
-        for (mine, theirs) in self.apart.iter_mut().zip(&other.apart) {
-            if let Some(theirs) = theirs {
-                mine.get_or_insert_default().merge(theirs);
-            }
-        }
+    pub(crate) fn merge_codes(&mut self, other: &Answers) {
+        other.codes.iter().for_each(|&(code, n)| self.count(code, n));
     }
 
     /// How often each status.
@@ -120,11 +102,6 @@ impl Answers {
         self.apart[part as usize].get_or_insert_default()
     }
 
-    /// All times that are kept apart, with what they are called in names.
-    pub(crate) fn each_apart(&self) -> impl Iterator<Item = (&'static str, &Option<Box<Histogram>>)> {
-        Apart::NAMED.into_iter().map(|(_, name)| name).zip(&self.apart)
-    }
-
     /// Times of all answers, of which an operation that was redirected had several. `all` are the operations'.
     pub(crate) fn each(&self, all: &Histogram) -> Histogram {
         let mut each = all.clone();
@@ -136,7 +113,7 @@ impl Answers {
     /// Times of the answers that were 2xx: what is left of all.
     pub(crate) fn succeeded(&self, all: &Histogram) -> Histogram {
         let mut left = self.each(all);
-        self.apart[..Apart::CLASSES].iter().flatten().for_each(|others| left.subtract(others));
+        self.apart[..=Apart::Other as usize].iter().flatten().for_each(|others| left.subtract(others));
         left
     }
 
@@ -152,6 +129,14 @@ impl Answers {
 mod tests {
     use super::*;
     use crate::outcome::Failure;
+    use crate::recorder::Timings;
+
+    fn merge(mine: &mut Answers, theirs: &Answers) {
+        let [mut all, other] =
+            [&*mine, theirs].map(|answers| Timings { answers: answers.clone(), ..Timings::default() });
+        all.merge(&other);
+        *mine = all.answers;
+    }
 
     #[test]
     fn times_of_2xx_are_what_is_left_without_the_others_in_any_order_of_merging() {
@@ -169,8 +154,8 @@ mod tests {
             shards[n % 2].record(outcome, ms * 1_000_000);
         }
         let (mut answers, mut other_way) = (shards[0].clone(), shards[1].clone());
-        answers.merge(&shards[1]);
-        other_way.merge(&shards[0]);
+        merge(&mut answers, &shards[1]);
+        merge(&mut other_way, &shards[0]);
         assert_eq!(answers, other_way);
         let times = answers.succeeded(&all).quantiles();
         assert_eq!((times.count, times.min), (2, 1.0));
@@ -197,7 +182,7 @@ mod tests {
             answers.record(Outcome::Status(200), 1_000_000);
         }
         let mut answers = shards[1].clone();
-        answers.merge(&shards[0]);
+        merge(&mut answers, &shards[0]);
         let told = |times: &Histogram| {
             let told = times.quantiles();
             (told.count, told.min.round(), told.max.round(), (told.mean * told.count as f64).round())

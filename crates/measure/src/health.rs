@@ -4,7 +4,8 @@
 //! whole machine: a shard is one thread, so it is late as soon as its own core is full.
 
 use crate::figures::{count, counted, figure};
-use crate::recorder::Gauges;
+use crate::outcome::Failure;
+use crate::recorder::Counter;
 use crate::snapshot::{ProcessGauges, Snapshot};
 use crate::summary::{Cause, Generator, Health};
 
@@ -70,7 +71,7 @@ impl Watch {
     pub(crate) fn absorb(&mut self, snapshot: &Snapshot) {
         self.absorb_lag(snapshot);
         self.busiest = self.busiest.max(snapshot.busiest_core().unwrap_or(0.0));
-        self.absorb_cores(&snapshot.shards, snapshot.interval_ns, snapshot.second);
+        self.absorb_cores(snapshot);
         self.absorb_pressure(snapshot.process.cpu_pressure_us, snapshot.interval_ns);
         self.peak = self.peak.highest(snapshot.process);
     }
@@ -102,9 +103,10 @@ impl Watch {
         });
     }
 
-    fn absorb_cores(&mut self, shards: &[Gauges], interval_ns: i64, second: u64) {
-        self.cpu_ns += shards.iter().map(|shard| shard.cpu_ns).sum::<u64>();
-        self.wait_ns += shards.iter().map(|shard| shard.wait_ns).sum::<u64>();
+    fn absorb_cores(&mut self, snapshot: &Snapshot) {
+        self.cpu_ns += snapshot.level(|shard| shard.cpu_ns);
+        self.wait_ns += snapshot.level(|shard| shard.wait_ns);
+        let Snapshot { interval_ns, second, ref shards, .. } = *snapshot;
         if interval_ns < SHORTEST_NS {
             return;
         }
@@ -117,11 +119,12 @@ impl Watch {
     pub(crate) fn judge(
         &self,
         run: &Snapshot,
-        arrivals: Arrivals,
-        exhausted: u64,
         objective_ms: Option<f64>,
         (shards, cores): (usize, usize),
     ) -> Generator {
+        let arrivals = Arrivals::of(run);
+        let exhausted = run.failures.iter().filter(|failed| failed.failure == Failure::GeneratorExhausted);
+        let exhausted = exhausted.map(|failed| failed.count).sum();
         let mut judgement = Judgement { state: Health::Ok, findings: Vec::new(), lateness: Lateness::None };
         self.judge_arrivals(arrivals, exhausted, &mut judgement);
         self.judge_lag(run.lag.quantile_ms(0.99), objective_ms, &mut judgement);
@@ -156,18 +159,15 @@ impl Watch {
             let rule =
                 if few { "with fewer than 100, none may be missed" } else { "at least 99 % must start" };
             let (started, expected) = (count(started), count(expected));
+            let finding = format!("{started} of {expected} planned arrivals were started ({rule})");
             judgement.lateness = Lateness::MissedOnly;
-            judgement.note(
-                Health::Invalid,
-                format!("{started} of {expected} planned arrivals were started ({rule})"),
-            );
+            judgement.note(Health::Invalid, finding);
         }
         if exhausted > 0 {
             let times = counted(exhausted, "time");
-            judgement.note(
-                Health::Invalid,
-                format!("the generator ran out of local ports or file descriptors {times} (none is allowed)"),
-            );
+            let finding =
+                format!("the generator ran out of local ports or file descriptors {times} (none is allowed)");
+            judgement.note(Health::Invalid, finding);
         }
     }
 
@@ -216,10 +216,8 @@ impl Watch {
             _ => format!("starved: its threads waited {waited} for a core and computed for {computed}"),
         };
         if let Some(share) = self.cpu_pressure() {
-            text.push_str(&format!(
-                "; on this machine something waited for a core {:.0} % of the time",
-                share * 100.0
-            ));
+            let share = share * 100.0;
+            text += &format!("; on this machine something waited for a core {share:.0} % of the time");
         }
         text
     }
@@ -234,17 +232,15 @@ impl Watch {
         let ProcessGauges { open_files, open_files_limit, ports_used, ports_available, .. } = self.peak;
         if near(open_files, open_files_limit, FILES_WARN_SHARE) {
             let (peak, limit) = (count(open_files), count(open_files_limit));
-            judgement
-                .note(Health::Warn, format!("{peak} of {limit} file descriptors were in use (limit: 90 %)"));
+            let finding = format!("{peak} of {limit} file descriptors were in use (limit: 90 %)");
+            judgement.note(Health::Warn, finding);
         }
         if near(ports_used, ports_available, PORTS_WARN_SHARE) {
             let (peak, available) = (count(ports_used), count(ports_available));
-            judgement.note(
-                Health::Warn,
-                format!(
-                    "{peak} of {available} local ports were in use (limit: 90 %; more source addresses help)"
-                ),
+            let finding = format!(
+                "{peak} of {available} local ports were in use (limit: 90 %; more source addresses help)"
             );
+            judgement.note(Health::Warn, finding);
         }
     }
 
@@ -316,14 +312,23 @@ impl FullCores {
 
 /// Arrivals as the judgement counts them.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Arrivals {
+struct Arrivals {
     /// Planned, less those refused because as many users were active as may be.
-    pub(crate) expected: u64,
-    pub(crate) started: u64,
-    pub(crate) missed: u64,
+    expected: u64,
+    started: u64,
+    missed: u64,
 }
 
 impl Arrivals {
+    fn of(run: &Snapshot) -> Arrivals {
+        let get = |counter| run.counters[counter];
+        Arrivals {
+            expected: get(Counter::ArrivalsPlanned).saturating_sub(get(Counter::UsersSkipped)),
+            started: get(Counter::ArrivalsStarted),
+            missed: get(Counter::ArrivalsMissed),
+        }
+    }
+
     fn achieved(self) -> f64 {
         if self.expected == 0 { 1.0 } else { rounded(self.started as f64 / self.expected as f64, 1e6) }
     }

@@ -4,7 +4,7 @@
 //! only a failure looks anything up. Histograms come into being on first use, so an idle shard is small, and are made
 //! as large as last second's so that they rarely grow.
 
-use crate::answers::{Answers, Apart};
+use crate::answers::Answers;
 use crate::at::At;
 use crate::expectations::Expectations;
 use crate::failures::{self, UNKNOWN, kept};
@@ -39,32 +39,29 @@ pub struct Timings {
 }
 
 impl Timings {
-    /// What its own latencies are called in names; [`Apart::NAMED`] has those of parts of its answers.
-    const LATENCIES: [&'static str; 3] = ["response", "service", "first_byte"];
+    /// What its latencies are called in names: its own, then those of parts of its answers.
+    const LATENCIES: [&'static str; 9] =
+        ["response", "service", "first_byte", "3xx", "4xx", "5xx", "other", "redirected", "answer"];
 
-    fn latencies(&self) -> [&Option<Box<Histogram>>; 3] {
-        [&self.response, &self.service, &self.first_byte]
+    fn latencies(&self) -> impl Iterator<Item = &Option<Box<Histogram>>> {
+        [&self.response, &self.service, &self.first_byte].into_iter().chain(&self.answers.apart)
     }
 
-    fn latencies_mut(&mut self) -> [&mut Option<Box<Histogram>>; 3] {
-        [&mut self.response, &mut self.service, &mut self.first_byte]
+    fn latencies_mut(&mut self) -> impl Iterator<Item = &mut Option<Box<Histogram>>> {
+        let own = [&mut self.response, &mut self.service, &mut self.first_byte];
+        own.into_iter().chain(&mut self.answers.apart)
     }
 
     /// Every latency that has seen something, with what it is called in names.
     pub(crate) fn each_latency(&self) -> impl Iterator<Item = (&'static str, &Histogram)> {
-        let own = Timings::LATENCIES.into_iter().zip(self.latencies());
-        let all = own.chain(self.answers.each_apart());
+        let all = Timings::LATENCIES.into_iter().zip(self.latencies());
         all.filter_map(|(name, latency)| Some((name, latency.as_deref()?)))
     }
 
     /// The latency of this name, made where there is none yet; None: there is none such.
     pub(crate) fn latency_mut(&mut self, name: &str) -> Option<&mut Histogram> {
-        if let Some((apart, _)) = Apart::NAMED.into_iter().find(|(_, known)| *known == name) {
-            return Some(self.answers.apart_mut(apart));
-        }
-        let mut own = Timings::LATENCIES.into_iter().zip(self.latencies_mut());
-        let (_, latency) = own.find(|(known, _)| *known == name)?;
-        Some(latency.get_or_insert_default())
+        let at = Timings::LATENCIES.iter().position(|known| *known == name)?;
+        Some(self.latencies_mut().nth(at)?.get_or_insert_default())
     }
 
     /// How many operations ended, in whatever way.
@@ -76,8 +73,8 @@ impl Timings {
     pub fn merge(&mut self, other: &Timings) {
         self.failed += other.failed;
         self.unanswered += other.unanswered;
-        self.answers.merge(&other.answers);
-        for (mine, theirs) in self.latencies_mut().into_iter().zip(other.latencies()) {
+        self.answers.merge_codes(&other.answers);
+        for (mine, theirs) in self.latencies_mut().zip(other.latencies()) {
             if let Some(theirs) = theirs {
                 mine.get_or_insert_default().merge(theirs);
             }

@@ -123,8 +123,14 @@ impl Snapshot {
         Snapshot { second, operations, scenarios, ..Snapshot::default() }
     }
 
-    /// What latencies that are of no operation are called in names.
-    const LATENCIES: [&'static str; 5] = ["delivery", "replay", "session", "lag", "hiccup"];
+    /// What latencies that are of no operation are called in the run folder, and as metrics of frames.
+    const LATENCIES: [(&'static str, &'static str); 5] = [
+        ("delivery", "delivery.latency"),
+        ("replay", "delivery.replay_latency"),
+        ("session", "session.length"),
+        ("lag", "generator.lag"),
+        ("hiccup", "generator.hiccup"),
+    ];
 
     fn latencies(&self) -> [&Histogram; 5] {
         [&self.delivery, &self.replays, &self.sessions, &self.lag, &self.hiccups]
@@ -134,14 +140,14 @@ impl Snapshot {
         [&mut self.delivery, &mut self.replays, &mut self.sessions, &mut self.lag, &mut self.hiccups]
     }
 
-    /// Every latency that is of no operation, with what it is called in names.
-    pub(crate) fn each_latency(&self) -> impl Iterator<Item = (&'static str, &Histogram)> {
+    /// Every latency that is of no operation, with what it is called in the run folder, and as a metric.
+    pub(crate) fn each_latency(&self) -> impl Iterator<Item = ((&'static str, &'static str), &Histogram)> {
         Snapshot::LATENCIES.into_iter().zip(self.latencies())
     }
 
-    /// The latency of this name; None: there is none such.
+    /// The latency of this name in the run folder; None: there is none such.
     pub(crate) fn latency_mut(&mut self, name: &str) -> Option<&mut Histogram> {
-        let at = Snapshot::LATENCIES.iter().position(|known| *known == name)?;
+        let at = Snapshot::LATENCIES.iter().position(|(known, _)| *known == name)?;
         self.latencies_mut().into_iter().nth(at)
     }
 
@@ -154,12 +160,12 @@ impl Snapshot {
     /// metrics are added up elsewhere, as they have series of their own.
     pub(crate) fn merge(&mut self, later: &Snapshot) {
         self.counters.merge(&later.counters);
-        self.operations.iter_mut().zip(&later.operations).for_each(|(mine, theirs)| mine.merge(theirs));
+        add_each(&mut self.operations, &later.operations, Timings::merge);
         for (&code, count) in &later.codes {
             *self.codes.entry(code).or_default() += count;
         }
         later.failures.iter().for_each(|failure| merge_failure(&mut self.failures, failure));
-        add_each(&mut self.scenarios, &later.scenarios);
+        add_each(&mut self.scenarios, &later.scenarios, |mine, theirs| *mine += theirs);
         self.expectations.merge(&later.expectations);
         let latencies = self.latencies_mut().into_iter().zip(later.latencies());
         latencies.for_each(|(mine, theirs)| mine.merge(theirs));
@@ -172,12 +178,7 @@ impl Snapshot {
     /// Adds what one shard saw.
     pub(crate) fn add(&mut self, record: &Record, end: At) {
         self.counters.merge(&record.counters);
-        if self.operations.len() < record.operations.len() {
-            self.operations.resize_with(record.operations.len(), Timings::default);
-        }
-        for (mine, theirs) in self.operations.iter_mut().zip(&record.operations) {
-            mine.merge(theirs);
-        }
+        add_each(&mut self.operations, &record.operations, Timings::merge);
         for (code, &count) in record.codes.iter().enumerate().filter(|(_, count)| **count > 0) {
             *self.codes.entry(code as u16).or_default() += count;
         }
@@ -187,7 +188,7 @@ impl Snapshot {
             failure.example_at = failure.example_at.min(end);
             merge_failure(&mut self.failures, &failure);
         }
-        add_each(&mut self.scenarios, &record.scenarios);
+        add_each(&mut self.scenarios, &record.scenarios, |mine, theirs| *mine += theirs);
         self.expectations.merge(&record.expectations);
         for (mine, theirs) in [
             (&mut self.sessions, &record.sessions),
@@ -215,11 +216,8 @@ impl Snapshot {
     }
 }
 
-fn add_each(mine: &mut Vec<u64>, theirs: &[u64]) {
-    if mine.len() < theirs.len() {
-        mine.resize(theirs.len(), 0);
-    }
-    for (mine, theirs) in mine.iter_mut().zip(theirs) {
-        *mine += theirs;
-    }
+/// Adds to each the one at its place.
+fn add_each<T: Default>(mine: &mut Vec<T>, theirs: &[T], add: fn(&mut T, &T)) {
+    mine.resize_with(mine.len().max(theirs.len()), T::default);
+    mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| add(mine, theirs));
 }

@@ -22,7 +22,7 @@ pub use service::{FULL_SHARE, NETWORK_LATE_MS, SATURATED_SECONDS, Service};
 pub use traffic::Traffic;
 
 /// The whole document.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Summary {
     /// The run's name.
     pub name: String,
@@ -97,12 +97,11 @@ pub struct Summary {
     #[serde(default)]
     pub combination: Map<String, Value>,
     /// The usage of the service started for the run, when the script asked for one.
-    #[serde(default)]
     pub service: Option<Service>,
 }
 
 /// The first thing a reader sees.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Verdict {
     /// In one word.
     pub result: Conclusion,
@@ -113,10 +112,11 @@ pub struct Verdict {
 }
 
 /// A verdict in one word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Conclusion {
     /// Everything asked for held.
+    #[default]
     Pass,
     /// A threshold or a default rule did not hold.
     Fail,
@@ -198,7 +198,6 @@ pub struct Users {
     #[serde(default)]
     pub connected_peak: u64,
     /// The largest population the phases of a closed run ask for; an open run asks for arrivals, not for a population.
-    #[serde(default)]
     pub wanted: Option<u64>,
     /// Whether iterations are counted here: of users that iterate as often as they can, and in scripts whose language
     /// plans them.
@@ -284,7 +283,6 @@ pub struct Generator {
     /// Why it is not `ok`: what happened, the rule, what we saw.
     pub findings: Vec<String>,
     /// The cause of its lateness, if it was late.
-    #[serde(default)]
     pub cause: Option<Cause>,
     /// How late planned things were begun.
     pub send_lag_ms: Quantiles,
@@ -300,7 +298,6 @@ pub struct Generator {
     #[serde(default)]
     pub cpu_wait_s: f64,
     /// Share of the run in which some task of the machine waited for a core (PSI); None where the system does not say.
-    #[serde(default)]
     pub cpu_pressure: Option<f64>,
     /// Most memory resident, MB (10⁶ bytes).
     pub resident_peak_mb: f64,

@@ -69,7 +69,7 @@ pub(super) fn lines(snapshot: &Snapshot, operations: &[String]) -> Vec<u8> {
             let _ = log.write_histogram(histogram.raw(), start, length, Tag::new(tag));
         }
     };
-    snapshot.each_latency().for_each(|(tag, histogram)| write(tag, histogram));
+    snapshot.each_latency().for_each(|((tag, _), histogram)| write(tag, histogram));
     for (operation, timings) in operations.iter().zip(&snapshot.operations) {
         timings.each_latency().for_each(|(latency, times)| write(&format!("{latency}.{operation}"), times));
     }

@@ -95,13 +95,7 @@ impl Framer {
             }
         }
         let none = TagSet::default();
-        for (metric, histogram) in [
-            ("delivery.latency", &snapshot.delivery),
-            ("delivery.replay_latency", &snapshot.replays),
-            ("session.length", &snapshot.sessions),
-            ("generator.lag", &snapshot.lag),
-            ("generator.hiccup", &snapshot.hiccups),
-        ] {
+        for ((_, metric), histogram) in snapshot.each_latency() {
             self.latency(metric, &none, histogram);
         }
     }

@@ -6,20 +6,18 @@
 use super::Header;
 use crate::answers::Apart;
 use crate::at::At;
-use crate::health::{Arrivals, Watch, rounded};
+use crate::health::{Watch, rounded};
 use crate::histogram::Histogram;
 use crate::metrics::MetricStore;
-use crate::outcome::{Failure, Operation, OperationKind};
+use crate::outcome::OperationKind;
 use crate::plugins::{Apdex, Endpoint, Figures};
 use crate::recorder::{Counter, FailureCount, Timings};
 use crate::snapshot::{Progress, Snapshot};
 use crate::summary::{
-    Conclusion, Delivery, ErrorSummary, Naming, OperationSummary, Quantiles, Statuses, Summary, Traffic,
-    Users, Verdict,
+    Delivery, ErrorSummary, Naming, OperationSummary, Quantiles, Statuses, Summary, Traffic, Users,
 };
 use crate::thresholds::{self, Judged, Threshold};
 use crate::verdict;
-use serde_json::Map;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -112,13 +110,6 @@ impl Tally {
     fn measured(&mut self) -> Summary {
         let header = &self.header;
         let duration_s = rounded(self.sum.at.since(self.begin).max(0) as f64 / 1e9, 1e3);
-        let exhausted: u64 = self
-            .sum
-            .failures
-            .iter()
-            .filter(|f| f.failure == Failure::GeneratorExhausted)
-            .map(|f| f.count)
-            .sum();
         let named = thresholds::objective_ms(&header.thresholds, self.naming.subject);
         let objectives = [header.objective_ms, named];
         let objective = objectives.into_iter().flatten().reduce(f64::min);
@@ -133,35 +124,25 @@ impl Tally {
             complete: self.complete,
             interrupted: self.interrupted,
             duration_s,
-            verdict: Verdict { result: Conclusion::Pass, reasons: Vec::new(), hints: Vec::new() },
             users: self.users(),
             delivery: header.tracked.then(|| self.delivery()),
             traffic: Traffic::of(&self.sum.counters),
-            operations: self.operations(duration_s),
-            kinds: summarised(&kinds, duration_s),
+            operations: summarised(self.operations(), duration_s),
+            kinds: summarised(kinds.iter().map(|(kind, timings)| (kind.name(), *kind, timings)), duration_s),
             http_codes: self.sum.codes.clone(),
             http_answers_ms: http.answers.each(&responses).quantiles(),
             http_classes: http_classes(&http),
             statuses: self.statuses(&http),
             errors: self.errors(),
-            thresholds: Vec::new(),
-            generator: self.watch.judge(
-                &self.sum,
-                self.arrivals(),
-                exhausted,
-                objective,
-                (header.shards, header.cores),
-            ),
+            generator: self.watch.judge(&self.sum, objective, (header.shards, header.cores)),
             scenarios: self.scenarios(),
             metrics: self.metrics.summary(duration_s),
             watched: self.metrics.watched(duration_s),
             metrics_left_out: self.metrics.left_out() + self.metrics.untold(),
-            samples_left_out: 0,
             plugins: self.plugins(&http, &responses),
             expectations: self.sum.expectations.summary(),
             run_folder: self.run_folder.clone(),
-            combination: Map::new(),
-            service: None,
+            ..Summary::default()
         }
     }
 
@@ -183,15 +164,6 @@ impl Tally {
             *created.entry(name.clone()).or_default() += count;
         }
         created
-    }
-
-    fn arrivals(&self) -> Arrivals {
-        let get = |counter| self.sum.counters[counter];
-        Arrivals {
-            expected: get(Counter::ArrivalsPlanned).saturating_sub(get(Counter::UsersSkipped)),
-            started: get(Counter::ArrivalsStarted),
-            missed: get(Counter::ArrivalsMissed),
-        }
     }
 
     fn users(&self) -> Users {
@@ -233,19 +205,15 @@ impl Tally {
         }
     }
 
-    fn operations(&self, duration_s: f64) -> Vec<OperationSummary> {
-        let ran = |(_, timings): &(&Operation, &Timings)| timings.count() > 0;
-        let each = self.header.operations.iter().zip(&self.sum.operations).filter(ran);
-        each.map(|(operation, timings)| summarise(&operation.name, operation.kind, timings, duration_s))
-            .collect()
+    fn operations(&self) -> impl Iterator<Item = (&str, OperationKind, &Timings)> {
+        let each = self.header.operations.iter().zip(&self.sum.operations);
+        each.map(|(operation, timings)| (operation.name.as_str(), operation.kind, timings))
     }
 
     /// All operations of each kind together.
     fn kinds(&self) -> BTreeMap<OperationKind, Timings> {
         let mut kinds: BTreeMap<OperationKind, Timings> = BTreeMap::new();
-        for (operation, timings) in self.header.operations.iter().zip(&self.sum.operations) {
-            kinds.entry(operation.kind).or_default().merge(timings);
-        }
+        self.operations().for_each(|(_, kind, timings)| kinds.entry(kind).or_default().merge(timings));
         kinds
     }
 
@@ -324,31 +292,30 @@ impl Tally {
 
 fn http_classes(http: &Timings) -> BTreeMap<String, Quantiles> {
     let Timings { response, answers, .. } = http;
-    // What stands before the others is a class of statuses.
-    let apart = Apart::NAMED.into_iter().take_while(|(class, _)| *class != Apart::Other);
-    let others = apart.filter_map(|(class, name)| Some((name, answers.apart(class)?.quantiles())));
+    let apart = [("3xx", Apart::Redirected), ("4xx", Apart::Refused), ("5xx", Apart::Broken)];
+    let others =
+        apart.into_iter().filter_map(|(name, class)| Some((name, answers.apart(class)?.quantiles())));
     let succeeded = response.as_deref().map(|all| ("2xx", answers.succeeded(all).quantiles()));
     let there = succeeded.into_iter().chain(others).filter(|(_, values)| values.count > 0);
     there.map(|(name, values)| (name.to_owned(), values)).collect()
 }
 
-/// Each kind of which an operation has ended.
-fn summarised(kinds: &BTreeMap<OperationKind, Timings>, duration_s: f64) -> Vec<OperationSummary> {
-    let ran = kinds.iter().filter(|(_, timings)| timings.count() > 0);
-    ran.map(|(kind, timings)| summarise(kind.name(), *kind, timings, duration_s)).collect()
-}
-
-fn summarise(name: &str, kind: OperationKind, timings: &Timings, duration_s: f64) -> OperationSummary {
+/// Those of which an operation has ended.
+fn summarised<'t>(
+    all: impl Iterator<Item = (&'t str, OperationKind, &'t Timings)>,
+    duration_s: f64,
+) -> Vec<OperationSummary> {
     let quantiles = |histogram: &Option<Box<Histogram>>| histogram.as_ref().map(|h| h.quantiles());
-    let count = timings.count();
-    OperationSummary {
+    let ran = all.filter(|(.., timings)| timings.count() > 0);
+    ran.map(|(name, kind, timings)| OperationSummary {
         name: name.to_owned(),
         kind,
-        count,
+        count: timings.count(),
         failed: timings.failed,
-        rate_per_s: if duration_s > 0.0 { rounded(count as f64 / duration_s, 1e3) } else { 0.0 },
+        rate_per_s: if duration_s > 0.0 { rounded(timings.count() as f64 / duration_s, 1e3) } else { 0.0 },
         response_ms: quantiles(&timings.response).unwrap_or_default(),
         service_ms: quantiles(&timings.service).unwrap_or_default(),
         first_byte_ms: quantiles(&timings.first_byte),
-    }
+    })
+    .collect()
 }
