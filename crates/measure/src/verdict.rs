@@ -39,7 +39,8 @@ pub fn advice(generator: &Generator, spreading: &str) -> String {
 
 impl Summary {
     /// The same run as its script's language judges it, by rules of its own: what its thresholds came to, for what else
-    /// it failed (a sentence each), and what is worth knowing.
+    /// it failed (a sentence each), and what is worth knowing. A generator that fell behind and a stop are what they are
+    /// in every run.
     #[must_use]
     pub fn judged_by_rules(
         mut self,
@@ -48,7 +49,10 @@ impl Summary {
         hints: Vec<String>,
     ) -> Summary {
         self.thresholds = thresholds;
-        self.verdict = of_language(&self, failures, hints);
+        let mut verdict = judge_thresholds(&self);
+        failures.into_iter().for_each(|reason| verdict.fail(reason));
+        verdict.hints.extend(hints);
+        self.verdict = concluded(&self, &Naming::PATHS, verdict);
         self
     }
 }
@@ -60,15 +64,6 @@ pub(crate) fn judge(summary: &Summary, naming: &Naming) -> Verdict {
     judge_users(summary, &limited, naming, &mut verdict);
     judge_statuses(&summary.statuses, &limited, naming, &mut verdict);
     concluded(summary, naming, verdict)
-}
-
-/// Judges a summary whose other fields are filled in, of a script whose language has rules of its own: it fails for its
-/// thresholds and for what the language says. A generator that fell behind and a stop are what they are in every run.
-pub(crate) fn of_language(summary: &Summary, failures: Vec<String>, hints: Vec<String>) -> Verdict {
-    let mut verdict = judge_thresholds(summary);
-    failures.into_iter().for_each(|reason| verdict.fail(reason));
-    verdict.hints.extend(hints);
-    concluded(summary, &Naming::PATHS, verdict)
 }
 
 /// The verdict with what the errors hint at, what the generator's health means and whether the run was stopped.
@@ -126,7 +121,7 @@ fn judge_demands(summary: &Summary, limited: &[Subject], naming: &Naming) -> Ver
 }
 
 fn judge_thresholds(summary: &Summary) -> Verdict {
-    let mut verdict = Verdict { result: Conclusion::Pass, reasons: Vec::new(), hints: Vec::new() };
+    let mut verdict = Verdict::default();
     for threshold in summary.thresholds.iter().filter(|t| !t.held) {
         if threshold.strict {
             verdict.fail(broken(threshold));
@@ -214,18 +209,15 @@ pub struct Fault {
 /// Says what the ledger's counts mean.
 pub fn delivered(counts: &Counts, naming: &Naming) -> Delivered {
     let Counts { lost, leaked, duplicate, reordered, .. } = *counts;
-    let mut faults = Vec::new();
-    let mut fault = |count: u64, subject, reason: &dyn Fn() -> String| {
-        faults.extend((count > 0).then(|| Fault { subject, reason: reason() }));
-    };
-    fault(lost, Subject::Lost, &|| {
-        format!("{} lost ({})", of(lost, counts.owed, "expected deliveries"), percent(lost, counts.owed))
-    });
-    fault(leaked, Subject::Leaked, &|| {
-        format!("{} received by users who were not in the room", copies(leaked))
-    });
-    fault(duplicate, Subject::Duplicate, &|| counted(duplicate, "duplicate"));
-    fault(reordered, Subject::Reordered, &|| format!("{} out of order", copies(reordered)));
+    let of_owed = of(lost, counts.owed, "expected deliveries");
+    let each = [
+        (lost, Subject::Lost, format!("{of_owed} lost ({})", percent(lost, counts.owed))),
+        (leaked, Subject::Leaked, format!("{} received by users who were not in the room", copies(leaked))),
+        (duplicate, Subject::Duplicate, counted(duplicate, "duplicate")),
+        (reordered, Subject::Reordered, format!("{} out of order", copies(reordered))),
+    ];
+    let faults = each.into_iter().filter(|(count, ..)| *count > 0);
+    let faults = faults.map(|(_, subject, reason)| Fault { subject, reason }).collect();
     Delivered { faults, hints: doubts(counts, naming) }
 }
 
@@ -301,8 +293,7 @@ fn where_lost(counts: &Counts) -> Option<String> {
     } else {
         return None;
     };
-    let were = if part == 1 { "was" } else { "were" };
-    Some(format!("{} of {} lost copies {were} {why}", count(part), count(lost)))
+    Some(format!("{} {why}", of(part, lost, "lost copies")))
 }
 
 fn judge_users(summary: &Summary, limited: &[Subject], naming: &Naming, verdict: &mut Verdict) {
@@ -372,11 +363,10 @@ fn judge_statuses(statuses: &Statuses, limited: &[Subject], naming: &Naming, ver
     if !fails || limited.contains(&Subject::Statuses) {
         return;
     }
-    let by_code: Vec<String> =
-        codes.iter().map(|(code, times)| format!("{code}: {}", count(*times))).collect();
-    let by_code = by_code.join(", ");
-    let (were, all) =
-        (if unasked == 1 { "was an error status" } else { "were error statuses" }, count(*answers));
+    let by_code = codes.iter().map(|(code, times)| format!("{code}: {}", count(*times)));
+    let by_code = by_code.collect::<Vec<_>>().join(", ");
+    let were = if unasked == 1 { "was an error status" } else { "were error statuses" };
+    let all = count(*answers);
     verdict.fail(match (unasked == *answers, answers) {
         (true, 1) => format!("the only HTTP answer was an error status ({by_code})"),
         (true, _) => format!("every one of {all} HTTP answers was an error status ({by_code})"),
@@ -427,28 +417,25 @@ fn because(summary: &Summary) -> String {
 fn hint_errors(summary: &Summary, verdict: &mut Verdict) {
     for error in summary.errors.iter().take(3) {
         let hint = Failure::from_code(&error.code).and_then(Failure::hint);
-        if let Some(hint) =
-            hint.map(|hint| format!("{}: {hint}", error.code)).filter(|h| !verdict.hints.contains(h))
-        {
-            verdict.hints.push(hint);
-        }
+        let hint = hint.map(|hint| format!("{}: {hint}", error.code));
+        verdict.hints.extend(hint.filter(|hint| !verdict.hints.contains(hint)));
     }
 }
 
 fn praise(summary: &Summary) -> String {
     let noun = summary.users.noun();
-    match summary.delivery.as_ref().and_then(|delivery| all_arrived(&delivery.counts)) {
-        Some(praise) => praise,
-        _ => match (summary.users.completed, summary.users.stopped) {
-            (0, stopped @ 1..) => {
-                let were = if stopped == 1 { "was" } else { "were" };
-                let failed = count(summary.users.failed);
-                format!("{} {were} stopped in mid-flow, {failed} failed", counted(stopped, noun))
-            }
-            (0, 0) if summary.users.started == 0 => format!("no {noun} was started"),
-            (0, 0) => format!("no {noun} completed"),
-            (completed, _) => format!("{} completed", counted(completed, noun)),
-        },
+    if let Some(praise) = summary.delivery.as_ref().and_then(|delivery| all_arrived(&delivery.counts)) {
+        return praise;
+    }
+    match (summary.users.completed, summary.users.stopped) {
+        (0, stopped @ 1..) => {
+            let were = if stopped == 1 { "was" } else { "were" };
+            let failed = count(summary.users.failed);
+            format!("{} {were} stopped in mid-flow, {failed} failed", counted(stopped, noun))
+        }
+        (0, 0) if summary.users.started == 0 => format!("no {noun} was started"),
+        (0, 0) => format!("no {noun} completed"),
+        (completed, _) => format!("{} completed", counted(completed, noun)),
     }
 }
 
