@@ -16,7 +16,7 @@ mod tests;
 pub use about::{About, about};
 pub use buckets::{Buckets, SCALE};
 pub use framer::Framer;
-pub use merged::{FRAMES_MAX, Frames, over};
+pub use merged::{FRAMES_MAX, Frames};
 
 use crate::metrics::{Kind, TagSet, Unit};
 use serde::{Serialize, Serializer};

@@ -1,8 +1,6 @@
-//! Frames of a long run, merged to as many as a page has room for; and what a window of them came to.
+//! Frames of a long run, merged to as many as a page has room for.
 
-use super::{Buckets, Frame, Name, Value};
-use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
+use super::Frame;
 
 /// The most frames that [`Frames`] keeps: as many as a page has columns.
 pub const FRAMES_MAX: usize = 1_200;
@@ -68,27 +66,4 @@ impl Frame {
         self.names.extend(later.names);
         later.values.into_iter().for_each(|(number, value)| self.enter(number, value));
     }
-}
-
-/// The values of all series of a trend, merged over the frames that begin within `seconds`. `frames` are all of a run,
-/// from its first: names are told once.
-pub fn over<'f>(
-    frames: impl IntoIterator<Item = &'f Frame>,
-    seconds: &RangeInclusive<u64>,
-    is_asked: impl Fn(&Name) -> bool,
-) -> Buckets {
-    let mut asked: BTreeMap<u32, bool> = BTreeMap::new();
-    let mut all = Buckets::default();
-    for frame in frames {
-        asked.extend(frame.names.iter().map(|(number, name)| (*number, is_asked(name))));
-        if !seconds.contains(&frame.s) {
-            continue;
-        }
-        for (number, value) in &frame.values {
-            if let (Value::Trend(buckets), Some(true)) = (value, asked.get(number)) {
-                all.merge(buckets);
-            }
-        }
-    }
-    all
 }

@@ -8,6 +8,8 @@ use crate::recorder::{Counter, Gauges, Timings};
 use crate::totals::{Header, Snapshot};
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -15,6 +17,25 @@ fn buckets(values: &[f64]) -> Buckets {
     let mut buckets = Buckets::default();
     values.iter().for_each(|value| buckets.add(*value, 1));
     buckets
+}
+
+/// The values of all series of a trend that are asked for, of the frames that begin within `seconds`.
+fn over<'f>(
+    frames: impl IntoIterator<Item = &'f Frame>,
+    seconds: &RangeInclusive<u64>,
+    is_asked: impl Fn(&Name) -> bool,
+) -> Buckets {
+    let mut asked = BTreeSet::new();
+    let mut all = Buckets::default();
+    for frame in frames {
+        asked.extend(frame.names.iter().filter(|(_, name)| is_asked(name)).map(|(number, _)| *number));
+        for (number, value) in frame.values.iter().filter(|_| seconds.contains(&frame.s)) {
+            if let (Value::Trend(buckets), true) = (value, asked.contains(number)) {
+                all.merge(buckets);
+            }
+        }
+    }
+    all
 }
 
 fn framer(header: Header) -> Framer {

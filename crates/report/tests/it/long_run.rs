@@ -2,7 +2,7 @@
 
 use sonagi_measure::At;
 use sonagi_measure::folder::Writer;
-use sonagi_measure::frame::{Frame, Name, Value as Observed, over};
+use sonagi_measure::frame::{Buckets, Frame, Name, Value as Observed};
 use sonagi_measure::ledger::Rules;
 use sonagi_measure::metrics::MetricStore;
 use sonagi_measure::outcome::{Operation, OperationId, OperationKind, Outcome, Timing};
@@ -11,7 +11,8 @@ use sonagi_measure::summary::Naming;
 use sonagi_measure::totals::{Header, ProcessGauges, Totals};
 use sonagi_report::html;
 use sonagi_report::lines::{Languages, Line, LineReader};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 const SECONDS: i64 = 1_500;
@@ -52,6 +53,25 @@ fn frames(lines: &[Line]) -> Vec<Frame> {
 }
 
 /// What every counter adds up to, by its series.
+/// The values of all series of a trend that are asked for, of the frames that begin within `seconds`.
+fn over<'f>(
+    frames: impl IntoIterator<Item = &'f Frame>,
+    seconds: &RangeInclusive<u64>,
+    is_asked: impl Fn(&Name) -> bool,
+) -> Buckets {
+    let mut asked = BTreeSet::new();
+    let mut all = Buckets::default();
+    for frame in frames {
+        asked.extend(frame.names.iter().filter(|(_, name)| is_asked(name)).map(|(number, _)| *number));
+        for (number, value) in frame.values.iter().filter(|_| seconds.contains(&frame.s)) {
+            if let (Observed::Trend(buckets), true) = (value, asked.contains(number)) {
+                all.merge(buckets);
+            }
+        }
+    }
+    all
+}
+
 fn totals(frames: &[Frame]) -> BTreeMap<u32, f64> {
     let mut all = BTreeMap::new();
     for (number, value) in frames.iter().flat_map(|frame| &frame.values) {
