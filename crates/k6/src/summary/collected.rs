@@ -65,7 +65,7 @@ fn metrics(store: &mut MetricStore, facts: &Facts) -> Vec<Measured> {
     for (target, (metric, aggregate)) in shown {
         let judged = limits.iter().filter(|limit| limit.target == target).map(|limit| {
             let of = limit.expression.aggregation;
-            let seen = of.of(aggregate, facts.elapsed).map(|value| (method(&limit.source, of), value));
+            let seen = of.of(aggregate, facts.elapsed).map(|value| (method(&limit.source), value));
             Judged { source: limit.source.clone(), ok: !limit.crossed, seen }
         });
         let thresholds = judged.collect();
@@ -82,9 +82,8 @@ fn metrics(store: &mut MetricStore, facts: &Facts) -> Vec<Measured> {
 }
 
 /// The method as the threshold writes it: `p(99.90)` stays so.
-fn method(source: &str, of: Aggregation) -> String {
-    let written = source.split(['<', '>', '=', '!']).next().unwrap_or_default().trim();
-    if written.is_empty() { of.name() } else { written.to_owned() }
+fn method(source: &str) -> String {
+    source.split(['<', '>', '=', '!']).next().unwrap_or_default().trim().to_owned()
 }
 
 fn values(aggregate: &mut Aggregate, facts: &Facts) -> Vec<(String, f64)> {

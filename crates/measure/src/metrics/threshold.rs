@@ -160,20 +160,6 @@ impl Aggregation {
         aggregation(text, text).ok()
     }
 
-    /// The spelling in scripts.
-    pub fn name(self) -> String {
-        match self {
-            Aggregation::Count => "count".to_owned(),
-            Aggregation::Rate => "rate".to_owned(),
-            Aggregation::Value => "value".to_owned(),
-            Aggregation::Avg => "avg".to_owned(),
-            Aggregation::Min => "min".to_owned(),
-            Aggregation::Med => "med".to_owned(),
-            Aggregation::Max => "max".to_owned(),
-            Aggregation::Percentile(percent) => format!("p({percent})"),
-        }
-    }
-
     /// This value of what an aggregate holds; None where it has none.
     pub fn of(self, aggregate: &mut Aggregate, elapsed: Duration) -> Option<f64> {
         Some(match (self, aggregate) {
