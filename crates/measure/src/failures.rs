@@ -81,10 +81,7 @@ pub(crate) fn entry<'l>(
     called: &str,
 ) -> &'l mut FailureCount {
     let called = shortened(called.to_owned());
-    let known = |list: &[FailureCount], called: &str| {
-        list.iter().position(|entry| entry.is(operation, failure, called))
-    };
-    if let Some(index) = known(list, &called) {
+    if let Some(index) = list.iter().position(|entry| entry.is(operation, failure, &called)) {
         return &mut list[index];
     }
     if !called.is_empty() && list.iter().filter(|entry| !entry.called.is_empty()).count() >= CALLED_MAX {

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use super::registry::matching;
 use super::tags::{Interner, UNSETTLED};
 use super::{
-    Aggregate, AutomaticTags, Interval, Metadata, MetricId, Observed, Part, Registry, Series, Submetric,
-    TagSet, Tags,
+    Aggregate, AutomaticTags, Interval, Metadata, MetricId, Observed, Registry, Series, Submetric, TagSet,
+    Tags,
 };
 use crate::at::At;
 
@@ -142,7 +142,8 @@ impl Sampler {
         let telling = set.only((self.series_tags)(metric));
         let of = self.registry.metric(metric);
         let breakdown = self.broken_down(metric, set);
-        let submetrics = self.matching(metric, set);
+        let known = self.submetrics.get_or_insert_with(|| self.registry.submetrics());
+        let submetrics = matching(known, metric, set);
         let mut series = Series { metric, of, submetrics, tags: telling, breakdown };
         let mut known = self.find(&series);
         let is_told_apart = !series.tags.is_empty() || !series.breakdown.is_empty();
@@ -184,12 +185,6 @@ impl Sampler {
         }
         let tags = set.but(self.breakdown.without).but((self.series_tags)(metric));
         self.registry.broken_down(&tags.valued(), &self.breakdown)
-    }
-
-    /// The sub-metrics a sample with these tags belongs to.
-    fn matching(&mut self, metric: MetricId, set: &TagSet) -> Box<[Part]> {
-        let submetrics = self.submetrics.get_or_insert_with(|| self.registry.submetrics());
-        matching(submetrics, metric, set)
     }
 }
 

@@ -8,7 +8,7 @@ use super::registry;
 use super::series_name::Unnamed;
 use super::{
     AbortRule, Aggregate, Expression, Interval, Kind, Metric, MetricId, Misread, Observed, Registry, Scope,
-    TagSet, Unit,
+    Series, TagSet, Unit,
 };
 use crate::at::At;
 use crate::expression::Operator;
@@ -146,9 +146,9 @@ impl MetricStore {
                 self.made(Target::Submetric(part.place), &series.of, &part.name).merge(aggregate);
             }
             if !series.tags.is_empty() {
-                let at = self.tagged_at(series.metric, &series.tags, series.of.kind);
-                self.tagged[at].first = self.tagged[at].first.min(*first);
-                self.tagged[at].aggregate.merge(aggregate);
+                let tagged = self.tagged_of(series);
+                tagged.first = tagged.first.min(*first);
+                tagged.aggregate.merge(aggregate);
             }
         }
     }
@@ -160,15 +160,14 @@ impl MetricStore {
         &mut self.known.entry(target).or_insert_with(new).1
     }
 
-    fn tagged_at(&mut self, metric: MetricId, tags: &TagSet, kind: Kind) -> usize {
-        if let Some(at) = self.by_tags.get(&(metric, tags.clone())) {
-            return *at;
+    fn tagged_of(&mut self, series: &Series) -> &mut Tagged {
+        let Series { metric, ref tags, .. } = *series;
+        let at = *self.by_tags.entry((metric, tags.clone())).or_insert(self.tagged.len());
+        if at == self.tagged.len() {
+            let (tags, aggregate) = (tags.clone(), Aggregate::new(series.of.kind));
+            self.tagged.push(Tagged { metric, tags, first: At(i64::MAX), aggregate });
         }
-        let at = self.tagged.len();
-        let (tags, aggregate) = (tags.clone(), Aggregate::new(kind));
-        self.by_tags.insert((metric, tags.clone()), at);
-        self.tagged.push(Tagged { metric, tags, first: At(i64::MAX), aggregate });
-        at
+        &mut self.tagged[at]
     }
 
     /// Evaluates all thresholds. While the test runs, those on metrics without samples are left out; at its end none

@@ -108,19 +108,20 @@ impl Trend {
         let mut poured = self.clone();
         poured.pour();
         let number = |page: u16, bucket: usize| u32::from(page) << BUCKET_BITS | bucket as u32;
-        let seen = |(page, counts): &(u16, Box<[u64; BUCKETS]>)| {
-            let counted = counts.iter().enumerate().filter(|(_, count)| **count > 0);
-            counted.map(|(bucket, count)| (number(*page, bucket), *count)).collect::<Vec<_>>()
-        };
-        poured.pages.iter().flat_map(seen).collect()
+        poured.bucketed().map(|(page, bucket, count)| (number(page, bucket), count)).collect()
+    }
+
+    /// What is in buckets, in their order: the page, the bucket on it, and how many values it holds.
+    fn bucketed(&self) -> impl Iterator<Item = (u16, usize, u64)> {
+        self.pages.iter().flat_map(|(page, counts)| {
+            let seen = counts.iter().enumerate().filter(|(_, count)| **count > 0);
+            seen.map(|(bucket, count)| (*page, bucket, *count))
+        })
     }
 
     /// All its values, each with how often it was seen; the middle of its bucket where that is all that is known.
     pub(crate) fn counted(&self) -> Vec<(f64, u64)> {
-        let bucketed = self.pages.iter().flat_map(|(page, counts)| {
-            let seen = counts.iter().enumerate().filter(|(_, count)| **count > 0);
-            seen.map(|(bucket, count)| (middle(*page, bucket), *count))
-        });
+        let bucketed = self.bucketed().map(|(page, bucket, count)| (middle(page, bucket), count));
         bucketed.chain(self.values.iter().map(|value| (*value, 1))).collect()
     }
 
@@ -226,17 +227,10 @@ impl Trend {
             return self.max;
         }
         let mut before = 0;
-        for (page, counts) in &self.pages {
-            let on_page: u64 = counts.iter().sum();
-            if before + on_page <= rank {
-                before += on_page;
-                continue;
-            }
-            for (bucket, count) in counts.iter().enumerate() {
-                before += count;
-                if before > rank {
-                    return middle(*page, bucket).clamp(self.min, self.max);
-                }
+        for (page, bucket, count) in self.bucketed() {
+            before += count;
+            if before > rank {
+                return middle(page, bucket).clamp(self.min, self.max);
             }
         }
         self.max
