@@ -74,7 +74,7 @@ impl Writer {
         redact(&mut header.environment);
         // First: where there is a run.json, a lock on the series says whether somebody writes.
         let mut series = Lines::create(&path.join(SERIES))?;
-        put(path, &json!({ "version": VERSION, "header": header, "summary": null }), Durable::Soon)?;
+        put(path, &document(&header, None), Durable::Soon)?;
         let mut latency = Lines::create(&path.join(LATENCY))?;
         let mut events = Lines::create(&path.join(EVENTS))?;
         latency.push(&hlog::preamble(&header.started));
@@ -123,18 +123,12 @@ impl Writer {
     /// complete second.
     pub fn finish(mut self, summary: &Summary) -> io::Result<()> {
         let end = (summary.duration_s * 1e9) as i64;
-        self.push_event(
-            &json!({ "at_ns": end, "kind": "end", "detail": { "interrupted": summary.interrupted } }),
-        );
-        let path = |name: &str| self.path.join(name);
-        self.latency.finish(&path(LATENCY))?;
-        self.events.finish(&path(EVENTS))?;
-        self.series.finish(&path(SERIES))?;
-        put(
-            &self.path,
-            &json!({ "version": VERSION, "header": self.header, "summary": summary }),
-            Durable::Now,
-        )
+        let detail = json!({ "interrupted": summary.interrupted });
+        self.push_event(&json!({ "at_ns": end, "kind": "end", "detail": detail }));
+        self.latency.finish(&self.path.join(LATENCY))?;
+        self.events.finish(&self.path.join(EVENTS))?;
+        self.series.finish(&self.path.join(SERIES))?;
+        put(&self.path, &document(&self.header, Some(summary)), Durable::Now)
     }
 
     /// How many of the script's expectations held in a second.
@@ -142,13 +136,9 @@ impl Writer {
         if snapshot.expectations.is_empty() {
             return;
         }
-        let told = |(kind, expected): (&String, &Expected)| {
-            let (at, example) = expected.example.clone().unzip();
-            let at: Option<i64> = at.map(|at| at.0);
-            let told = json!({
-                "ok": expected.ok, "failed": expected.failed, "example": example, "example_at_ns": at,
-            });
-            (kind.clone(), told)
+        let told = |(kind, Expected { ok, failed, example }): (&String, &Expected)| {
+            let (at, example) = example.as_ref().map(|(at, example)| (at.0, example)).unzip();
+            (kind.clone(), json!({ "ok": ok, "failed": failed, "example": example, "example_at_ns": at }))
         };
         let kinds: Map<String, Value> = snapshot.expectations.kinds.iter().map(told).collect();
         self.push_event(&json!({
@@ -188,6 +178,10 @@ impl Writer {
         line.push(b'\n');
         self.events.push(&line);
     }
+}
+
+fn document(header: &Header, summary: Option<&Summary>) -> Value {
+    json!({ "version": VERSION, "header": header, "summary": summary })
 }
 
 /// Replaces the summary in a finished run's `run.json`, atomically: with what only who started the run knows (the

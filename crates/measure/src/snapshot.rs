@@ -15,7 +15,7 @@
 use crate::at::At;
 use crate::expectations::Expectations;
 use crate::histogram::Histogram;
-use crate::ledger::{Counts, RoomFate};
+use crate::ledger::{Arrival, Counts, RoomFate};
 use crate::metrics::Interval;
 use crate::recorder::{Counters, FailureCount, Gauges, Record, Timings, merge_failure};
 use std::collections::BTreeMap;
@@ -173,6 +173,12 @@ impl Snapshot {
         (self.ledger, self.process) = (later.ledger, later.process);
         self.rooms.clone_from(&later.rooms);
         self.shards.clone_from(&later.shards);
+    }
+
+    /// Adds a copy that was judged.
+    pub(crate) fn arrived(&mut self, arrival: Arrival) {
+        let latencies = if arrival.replayed { &mut self.replays } else { &mut self.delivery };
+        latencies.record_ns(arrival.latency_ns);
     }
 
     /// Adds what one shard saw.

@@ -10,7 +10,6 @@ pub use crate::snapshot::{ProcessGauges, Progress, Snapshot};
 pub(crate) use tally::Tally;
 
 use crate::at::At;
-use crate::histogram::Histogram;
 use crate::ledger::{Arrival, Counts, Ledger, ROOMS_MAX, RoomFate, RoomId, Rules};
 use crate::metrics::{Interval, MetricStore};
 use crate::outcome::Operation;
@@ -161,11 +160,10 @@ impl Totals {
         }
         snapshot.process = process;
         self.overrun.shift(&mut snapshot.shards, snapshot.interval_ns);
-        let Snapshot { delivery, replays, .. } = &mut snapshot;
         // A run that stamps nothing owes nothing: who was in which room would be kept to its end for nobody.
         if self.tally.header.tracked {
             self.ledger.apply(&mut batches, at, |arrival| {
-                arrived(arrival, delivery, replays);
+                snapshot.arrived(arrival);
                 follower.arrived(arrival);
             });
         }
@@ -184,9 +182,8 @@ impl Totals {
     /// [`Totals::close`], as [`Totals::absorb_following`].
     pub fn close_following(&mut self, at: At, follower: &mut impl Follow) -> Snapshot {
         let mut snapshot = self.begin(at);
-        let Snapshot { delivery, replays, .. } = &mut snapshot;
         let counts = self.ledger.close(at, |arrival| {
-            arrived(arrival, delivery, replays);
+            snapshot.arrived(arrival);
             follower.arrived(arrival);
         });
         snapshot.ledger = counts;
@@ -294,9 +291,4 @@ impl Period {
     pub fn summary(&mut self) -> Summary {
         self.0.summary()
     }
-}
-
-fn arrived(arrival: Arrival, live: &mut Histogram, replays: &mut Histogram) {
-    let histogram = if arrival.replayed { replays } else { live };
-    histogram.record_ns(arrival.latency_ns);
 }

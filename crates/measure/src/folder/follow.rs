@@ -62,7 +62,6 @@ type Seconds = Box<dyn Iterator<Item = Snapshot> + Send>;
 /// Reads a run folder as it grows.
 pub struct Follower {
     reader: Reader,
-    registry: Arc<Registry>,
     seconds: Seconds,
     events: Box<dyn Iterator<Item = Value> + Send>,
     /// An event of a later second.
@@ -86,11 +85,10 @@ impl Follower {
         let mut reader = Reader::open(path)?;
         reader.naming = naming;
         let metrics = metrics(reader.header());
-        let registry = Arc::clone(metrics.registry());
-        let seconds = Box::new(reader.seconds(&registry));
+        let seconds = Box::new(reader.seconds(metrics.registry()));
         let events = Box::new(reader.events());
         let tally = reader.tally(metrics);
-        Ok(Follower { reader, registry, seconds, events, ahead: None, tally, judge })
+        Ok(Follower { reader, seconds, events, ahead: None, tally, judge })
     }
 
     /// The run's header.
@@ -100,7 +98,7 @@ impl Follower {
 
     /// The registry that the metrics of its seconds are entered into.
     pub fn registry(&self) -> &Arc<Registry> {
-        &self.registry
+        self.tally.metrics.registry()
     }
 
     /// Whether more will come. Ask before reading: all that a run had when it was over is then read after it.

@@ -38,32 +38,23 @@ const CREATED: &str = "users.created";
 
 impl Count {
     /// What was counted in a second; what is zero is left out.
-    pub(crate) fn each(snapshot: &Snapshot, header: &Header, tell: &mut dyn FnMut(Count, u64)) {
-        let mut tell = |count: Count, number: u64| {
-            if number > 0 {
-                tell(count, number);
-            }
-        };
-        for counter in Counter::all() {
-            tell(Count::Named(counter), snapshot.counters[counter]);
-        }
+    pub(crate) fn all(snapshot: &Snapshot, header: &Header) -> Vec<(Count, u64)> {
+        let named = Counter::all().map(|counter| (Count::Named(counter), snapshot.counters[counter]));
+        let mut all: Vec<(Count, u64)> = named.collect();
         for (id, timings) in snapshot.operations.iter().enumerate().take(header.operations.len()) {
-            tell(Count::Failed(id), timings.failed);
-            tell(Count::Unanswered(id), timings.unanswered);
-            for (code, count) in timings.answers.codes() {
-                tell(Count::Answers(id, code), count);
-            }
+            all.extend([(Count::Failed(id), timings.failed), (Count::Unanswered(id), timings.unanswered)]);
+            let codes = timings.answers.codes().into_iter();
+            all.extend(codes.map(|(code, count)| (Count::Answers(id, code), count)));
         }
-        for (code, count) in &snapshot.codes {
-            tell(Count::Code(*code), *count);
-        }
+        all.extend(snapshot.codes.iter().map(|(code, count)| (Count::Code(*code), *count)));
         for FailureCount { operation, failure, called, count, .. } in &snapshot.failures {
             let operation = operation.map(|id| usize::from(id.0)).filter(|id| *id < header.operations.len());
-            tell(Count::Error { operation, failure: *failure, called: called.clone() }, *count);
+            all.push((Count::Error { operation, failure: *failure, called: called.clone() }, *count));
         }
-        for (scenario, created) in snapshot.scenarios.iter().enumerate().take(header.scenarios.len()) {
-            tell(Count::Created(scenario), *created);
-        }
+        let scenarios = snapshot.scenarios.iter().enumerate().take(header.scenarios.len());
+        all.extend(scenarios.map(|(scenario, created)| (Count::Created(scenario), *created)));
+        all.retain(|(_, number)| *number > 0);
+        all
     }
 
     /// Its metric and tags in a folder.

@@ -114,11 +114,9 @@ impl Reader {
     /// The whole run, by the code that sums it up when it ends: its summary, and every value of its metrics. The store
     /// is one that has seen nothing.
     pub fn summed_up(&self, metrics: MetricStore) -> (Summary, MetricStore) {
-        let registry = Arc::clone(metrics.registry());
+        let seconds = self.seconds(metrics.registry());
         let mut tally = self.tally(metrics);
-        for snapshot in self.seconds(&registry) {
-            tally.absorb(&snapshot);
-        }
+        seconds.for_each(|snapshot| tally.absorb(&snapshot));
         let summary = self.concluded(&mut tally);
         (summary, tally.metrics)
     }
@@ -126,12 +124,10 @@ impl Reader {
     /// The part of the run from this second on by itself: what its times are once it is warm. Thresholds are not
     /// judged. The store is one that has seen nothing.
     pub fn summed_up_from(&self, second: u64, metrics: MetricStore) -> Summary {
-        let registry = Arc::clone(metrics.registry());
+        let seconds = self.seconds(metrics.registry()).filter(|snapshot| snapshot.second >= second);
         let mut tally = self.tally(metrics);
         tally.header.thresholds.clear();
-        self.seconds(&registry)
-            .filter(|snapshot| snapshot.second >= second)
-            .for_each(|snapshot| tally.absorb_part(&snapshot));
+        seconds.for_each(|snapshot| tally.absorb_part(&snapshot));
         tally.summary()
     }
 
@@ -147,7 +143,9 @@ impl Reader {
     pub(super) fn concluded(&self, tally: &mut Tally) -> Summary {
         let said = |name: &str| self.of_end(name).as_bool().unwrap_or(false);
         (tally.complete, tally.interrupted) = (said("complete"), said("interrupted"));
-        tally.ended_by = self.ended_by();
+        // Judged of figures as they were then.
+        tally.ended_by = self.judged();
+        tally.ended_by.retain(|judged| judged.ended_run_s.is_some());
         let mut summary = tally.summary();
         // No series has it: the code that started the run entered it.
         if let Value::Object(combination) = self.of_end("combination") {
@@ -169,11 +167,6 @@ impl Reader {
     /// What the run's thresholds came to, as `run.json` says; empty of a run that was cut off.
     fn judged(&self) -> Vec<Judged> {
         Vec::<Judged>::deserialize(self.of_end("thresholds")).unwrap_or_default()
-    }
-
-    /// Thresholds that ended the run: judged of figures as they were then.
-    fn ended_by(&self) -> Vec<Judged> {
-        self.judged().into_iter().filter(|judged| judged.ended_run_s.is_some()).collect()
     }
 
     /// Nor does a series tell how a script's language judged its run by rules of its own.
@@ -261,10 +254,8 @@ impl Events {
 
     /// The next event that can be read.
     fn next(&mut self) -> Option<Value> {
-        if let Some(ahead) = self.ahead.take() {
-            return Some(ahead);
-        }
-        iter::from_fn(|| self.lines.next()).find_map(|line| serde_json::from_slice(&line).ok())
+        let mut lines = iter::from_fn(|| self.lines.next());
+        self.ahead.take().or_else(|| lines.find_map(|line| serde_json::from_slice(&line).ok()))
     }
 }
 

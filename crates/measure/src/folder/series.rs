@@ -118,10 +118,9 @@ impl Encoder {
     /// The line of one second.
     pub(super) fn line(&mut self, snapshot: &Snapshot, header: &Header) -> Vec<u8> {
         let mut names = Vec::new();
-        let mut counted = Vec::new();
-        Count::each(snapshot, header, &mut |count, number| {
-            counted.push((self.count_number(count, header, &mut names), number));
-        });
+        let counts = Count::all(snapshot, header).into_iter();
+        let counts =
+            counts.map(|(count, number)| (self.count_number(count, header, &mut names), number)).collect();
         let samples = (snapshot.metrics.series.iter())
             .map(|observed| {
                 let number = self.sample_number(observed, &mut names);
@@ -136,7 +135,7 @@ impl Encoder {
             at_ns: snapshot.at.0,
             interval_ns: snapshot.interval_ns,
             names,
-            counts: counted,
+            counts,
             samples,
             ledger: header.tracked.then_some(snapshot.ledger),
             shards: snapshot.shards.clone(),

@@ -68,11 +68,11 @@ impl Framer {
 
     fn counts(&mut self, snapshot: &Snapshot) {
         let header = Arc::clone(&self.header);
-        Count::each(snapshot, &header, &mut |count, number| {
+        for (count, number) in Count::all(snapshot, &header) {
             let (metric, tags) = count.name(&header);
             let unit = if metric.contains("bytes") { "bytes" } else { "number" };
             self.put(metric, unit, &tags, Value::Counter(number as f64));
-        });
+        }
     }
 
     fn latencies(&mut self, snapshot: &Snapshot) {
@@ -201,13 +201,11 @@ impl Framer {
         let number = self.count;
         self.count += 1;
         self.numbers.entry(metric.to_owned()).or_default().insert(tags.clone(), number);
-        let shown: Vec<(&str, String)> = tags.iter().map(|(name, value)| (name, masked(value))).collect();
-        let shown: Vec<(&str, &str)> = shown.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let name = Name {
             metric: masked(metric),
             kind,
             unit,
-            tags: TagSet::of(&shown),
+            tags: tags.map(|_, value| Some(masked(value))),
             about: about(metric).or_else(|| (self.of_language)(metric)),
         };
         self.frame.names.push((number, name));

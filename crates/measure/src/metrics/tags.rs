@@ -109,7 +109,7 @@ impl TagSet {
     }
 
     /// The same tags with another value for each of which one is given back.
-    pub(super) fn map(&self, value: impl Fn(&str, &str) -> Option<String>) -> TagSet {
+    pub(crate) fn map(&self, value: impl Fn(&str, &str) -> Option<String>) -> TagSet {
         let mapped = self.0.iter().map(|(name, old)| {
             let kept = value(name, old).map_or_else(|| Arc::clone(old), Arc::from);
             (Arc::clone(name), kept)
