@@ -228,19 +228,15 @@ impl Watch {
     }
 
     fn judge_limits(&self, judgement: &mut Judgement) {
-        let near = |peak: u64, limit: u64, share: f64| limit > 0 && peak as f64 / limit as f64 > share;
         let ProcessGauges { open_files, open_files_limit, ports_used, ports_available, .. } = self.peak;
-        if near(open_files, open_files_limit, FILES_WARN_SHARE) {
-            let (peak, limit) = (count(open_files), count(open_files_limit));
-            let finding = format!("{peak} of {limit} file descriptors were in use (limit: 90 %)");
-            judgement.note(Health::Warn, finding);
-        }
-        if near(ports_used, ports_available, PORTS_WARN_SHARE) {
-            let (peak, available) = (count(ports_used), count(ports_available));
-            let finding = format!(
-                "{peak} of {available} local ports were in use (limit: 90 %; more source addresses help)"
-            );
-            judgement.note(Health::Warn, finding);
+        let ports = "local ports were in use (limit: 90 %; more source addresses help)";
+        for (peak, limit, share, what) in [
+            (open_files, open_files_limit, FILES_WARN_SHARE, "file descriptors were in use (limit: 90 %)"),
+            (ports_used, ports_available, PORTS_WARN_SHARE, ports),
+        ] {
+            if limit > 0 && peak as f64 / limit as f64 > share {
+                judgement.note(Health::Warn, format!("{} of {} {what}", count(peak), count(limit)));
+            }
         }
     }
 

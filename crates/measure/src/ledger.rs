@@ -270,8 +270,7 @@ impl Ledger {
                 if begun.resumed {
                     // Judged when nobody knew that this member would come back for them.
                     let owed = room.owe_again(begun.owed_from, member, rules.echo);
-                    self.counts.owed += owed;
-                    room.counts.owed += owed;
+                    add(owed, &mut self.counts.owed, &mut room.counts.owed);
                 }
             } else {
                 moves.goes -= 1;
@@ -292,8 +291,7 @@ impl Ledger {
         let room = room_of(&mut self.rooms, sent.room);
         let seat = self.seats.made(sent.sender, sent.room);
         if room.send(&sent, seat.map_or(&mut None, |seat| &mut seat.last_sent)) {
-            self.counts.messages += 1;
-            room.counts.messages += 1;
+            add(1, &mut self.counts.messages, &mut room.counts.messages);
             self.unjudged.push((sent.room, sent.number));
         }
     }
@@ -313,8 +311,7 @@ impl Ledger {
             let members = room.owed_at(message.started);
             let own = has_own(rules, seats, id, &message);
             let owed = members.saturating_sub(u64::from(own && !rules.echo));
-            counts.owed += owed;
-            room.counts.owed += owed;
+            add(owed, &mut counts.owed, &mut room.counts.owed);
             room.judged(number, own && rules.echo);
             false
         });
@@ -365,9 +362,11 @@ impl Ledger {
         let mut room = rooms.get_mut(copy.room as usize);
         if let Some(room) = room.as_mut().filter(|room| room.has_forgotten(copy.number)) {
             match seat {
-                Some(seat) if seat.seen.has(copy.number) => count_duplicate(counts, room),
+                Some(seat) if seat.seen.has(copy.number) => {
+                    add(1, &mut counts.duplicate, &mut room.counts.duplicate);
+                }
                 Some(seat) if seat.near(copy.at, rules.settle_ns) => counts.settling += 1,
-                _ => count_leaked(counts, room),
+                _ => add(1, &mut counts.leaked, &mut room.counts.leaked),
             }
             return Ok(());
         }
@@ -388,7 +387,7 @@ impl Ledger {
             return Ok(());
         }
         let Some(seat) = seat else {
-            count_leaked(counts, room);
+            add(1, &mut counts.leaked, &mut room.counts.leaked);
             return Ok(());
         };
         let Some(stay) = seat.owed(message.started, rules.settle_ns) else {
@@ -396,32 +395,27 @@ impl Ledger {
                 seat.blocked = *pass;
                 return Err(NotYet);
             }
-            let inside = seat.near(copy.at, rules.settle_ns);
-            if inside {
-                counts.settling += 1;
-            } else {
-                count_leaked(counts, room);
+            match seat.near(copy.at, rules.settle_ns) {
+                true => counts.settling += 1,
+                false => add(1, &mut counts.leaked, &mut room.counts.leaked),
             }
             return Ok(());
         };
         if !seat.seen.set(copy.number) {
-            count_duplicate(counts, room);
+            add(1, &mut counts.duplicate, &mut room.counts.duplicate);
             return Ok(());
         }
         seat.heard(stay, message.started);
         room.arrived(copy.number, copy.member);
         let reordered = u64::from(seat.overtaken(copy.number, message.sender, room));
-        counts.reordered += reordered;
-        room.counts.reordered += reordered;
+        add(reordered, &mut counts.reordered, &mut room.counts.reordered);
         let latency_ns = copy.at.since(message.planned);
         let replayed = seat.replayed(stay, message.started, copy.at);
-        let (class, of_room) = match replayed {
-            true => (&mut counts.replayed, &mut room.counts.replayed),
-            false if latency_ns > rules.deadline_ns => (&mut counts.late, &mut room.counts.late),
-            false => (&mut counts.delivered, &mut room.counts.delivered),
-        };
-        *class += 1;
-        *of_room += 1;
+        match replayed {
+            true => add(1, &mut counts.replayed, &mut room.counts.replayed),
+            false if latency_ns > rules.deadline_ns => add(1, &mut counts.late, &mut room.counts.late),
+            false => add(1, &mut counts.delivered, &mut room.counts.delivered),
+        }
         counts.negative += u64::from(latency_ns < 0);
         arrived(Arrival { at: copy.at, latency_ns, replayed });
         Ok(())
@@ -464,14 +458,10 @@ fn has_own(rules: Rules, seats: &Seats, room: RoomId, message: &Message) -> bool
     seat.is_some_and(|seat| seat.owed(message.started, rules.settle_ns).is_some())
 }
 
-fn count_duplicate(counts: &mut Counts, room: &mut Room) {
-    counts.duplicate += 1;
-    room.counts.duplicate += 1;
-}
-
-fn count_leaked(counts: &mut Counts, room: &mut Room) {
-    counts.leaked += 1;
-    room.counts.leaked += 1;
+/// Adds to a count of the run and to the same count of a room.
+fn add(n: u64, of_run: &mut u64, of_room: &mut u64) {
+    *of_run += n;
+    *of_room += n;
 }
 
 fn room_of(rooms: &mut Vec<Room>, room: RoomId) -> &mut Room {

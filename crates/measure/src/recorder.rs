@@ -349,7 +349,6 @@ impl Recorder {
 }
 
 fn blank(operations: usize, scenarios: usize) -> Record {
-    let mut record = Record { scenarios: vec![0; scenarios], codes: vec![0; CODES], ..Record::default() };
-    record.operations.resize_with(operations, Timings::default);
-    record
+    let (operations, scenarios) = (vec![Timings::default(); operations], vec![0; scenarios]);
+    Record { operations, scenarios, codes: vec![0; CODES], ..Record::default() }
 }

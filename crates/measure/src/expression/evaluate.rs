@@ -75,12 +75,7 @@ fn binary<N>(
         Operator::Divide => Value::Number(left.number() / right.number()),
         Operator::Modulo => Value::Number(left.number() % right.number()),
         Operator::Power => Value::Number(power(left.number(), right.number())),
-        Operator::Equal
-        | Operator::NotEqual
-        | Operator::Less
-        | Operator::Greater
-        | Operator::LessEqual
-        | Operator::GreaterEqual => boolean(operator.compares(&left, &right)),
+        comparison => boolean(comparison.compares(&left, &right)),
     })
 }
 

@@ -223,25 +223,17 @@ impl Room {
     /// was.
     pub(super) fn forget(&mut self, until: At) {
         let first = self.first;
-        self.forget_oldest(until);
-        if let Some(order) = self.by_sending.as_mut().filter(|_| self.first > first) {
-            order.retain(|number| *number >= self.first);
-        }
-    }
-
-    fn forget_oldest(&mut self, until: At) {
-        if self.awaited > 0 {
-            return;
-        }
-        while let Some(oldest) = self.messages.front() {
-            let is_over = matches!(oldest.state, State::Acked | State::Refused)
+        let is_over = |room: &Room, oldest: &Message| {
+            matches!(oldest.state, State::Acked | State::Refused)
                 && oldest.started <= until
-                && u64::from(oldest.arrived) >= self.owed_at(oldest.started);
-            if !is_over {
-                return;
-            }
+                && u64::from(oldest.arrived) >= room.owed_at(oldest.started)
+        };
+        while self.awaited == 0 && self.messages.front().is_some_and(|oldest| is_over(self, oldest)) {
             self.messages.pop_front();
             self.first += 1;
+        }
+        if let Some(order) = self.by_sending.as_mut().filter(|_| self.first > first) {
+            order.retain(|number| *number >= self.first);
         }
     }
 

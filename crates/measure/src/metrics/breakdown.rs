@@ -42,11 +42,8 @@ impl ToldApart {
         if !is_new || self.sets.len() < SETS_MAX {
             return Place { tags: bounded, is_new };
         }
-        let coarse = bounded.only(coarse);
-        let coarse = match bounded.get(name) {
-            Some(_) => coarse.and(name, OTHER),
-            None => coarse,
-        };
+        let coarse = bounded.filter(|tag, _| tag == name || coarse.contains(&tag));
+        let coarse = coarse.map(|tag, _| (tag == name).then(|| OTHER.to_owned()));
         let is_new = !self.coarse.contains(&coarse);
         if !is_new || self.coarse.len() < SETS_MAX {
             return Place { tags: coarse, is_new };

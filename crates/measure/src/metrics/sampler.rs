@@ -183,8 +183,10 @@ impl Sampler {
         if !self.breakdown.metrics.contains(&metric) {
             return TagSet::default();
         }
-        let tags = set.but(self.breakdown.without).but((self.series_tags)(metric));
-        self.registry.broken_down(&tags.valued(), &self.breakdown)
+        let (without, series_tags) = (self.breakdown.without, (self.series_tags)(metric));
+        let is_left_out = |name: &str| without.contains(&name) || series_tags.contains(&name);
+        let tags = set.filter(|name, value| !value.is_empty() && !is_left_out(name));
+        self.registry.broken_down(&tags, &self.breakdown)
     }
 }
 

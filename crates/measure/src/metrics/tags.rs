@@ -95,17 +95,12 @@ impl TagSet {
         if names.is_empty() {
             return TagSet::default();
         }
-        TagSet(self.0.iter().filter(|(name, _)| names.contains(&&**name)).cloned().collect())
+        self.filter(|name, _| names.contains(&name))
     }
 
-    /// The tags without those with these names.
-    pub(super) fn but(&self, names: &[&str]) -> TagSet {
-        TagSet(self.0.iter().filter(|(name, _)| !names.contains(&&**name)).cloned().collect())
-    }
-
-    /// The tags that have a value.
-    pub(super) fn valued(&self) -> TagSet {
-        TagSet(self.0.iter().filter(|(_, value)| !value.is_empty()).cloned().collect())
+    /// Those of the tags that are wanted.
+    pub(super) fn filter(&self, is_wanted: impl Fn(&str, &str) -> bool) -> TagSet {
+        TagSet(self.0.iter().filter(|(name, value)| is_wanted(name, value)).cloned().collect())
     }
 
     /// The same tags with another value for each of which one is given back.
@@ -115,13 +110,6 @@ impl TagSet {
             (Arc::clone(name), kept)
         });
         TagSet(mapped.collect())
-    }
-
-    /// These tags and one more, which is none of them.
-    pub(super) fn and(&self, name: &str, value: &str) -> TagSet {
-        let mut all: Vec<_> = self.0.iter().cloned().chain([(Arc::from(name), Arc::from(value))]).collect();
-        all.sort_unstable();
-        TagSet(all.into())
     }
 
     /// All, to be kept.

@@ -166,11 +166,3 @@ impl Index<Counter> for Counters {
         &self.0[counter as usize]
     }
 }
-
-impl FromIterator<(Counter, u64)> for Counters {
-    fn from_iter<I: IntoIterator<Item = (Counter, u64)>>(counts: I) -> Counters {
-        let mut all = Counters::default();
-        counts.into_iter().for_each(|(counter, n)| all.add(counter, n));
-        all
-    }
-}

@@ -34,7 +34,9 @@ impl Index<Counter> for Traffic {
 
 impl FromIterator<(Counter, u64)> for Traffic {
     fn from_iter<I: IntoIterator<Item = (Counter, u64)>>(counts: I) -> Traffic {
-        Traffic(counts.into_iter().collect())
+        let mut all = Counters::default();
+        counts.into_iter().for_each(|(counter, n)| all.add(counter, n));
+        Traffic(all)
     }
 }
 

@@ -219,9 +219,7 @@ impl Tally {
 
     fn statuses(&self, http: &Timings) -> Statuses {
         let answered = http.answers.codes();
-        let is_error = |code: &u16| (400..600).contains(code);
-        let codes: BTreeMap<u16, u64> =
-            answered.iter().filter(|(code, _)| is_error(code)).map(|(code, count)| (*code, *count)).collect();
+        let codes: BTreeMap<u16, u64> = answered.range(400..600).map(|(code, n)| (*code, *n)).collect();
         Statuses {
             answers: answered.values().sum(),
             errors: codes.values().sum(),
@@ -245,9 +243,8 @@ impl Tally {
     fn endpoints(&self) -> Vec<Endpoint> {
         let mut all: BTreeMap<&str, (Timings, BTreeMap<String, u64>)> = BTreeMap::new();
         let named = |id: usize| self.header.plugins.endpoints.get(id)?.as_deref();
-        for (id, timings) in self.sum.operations.iter().enumerate().filter(|(_, timings)| timings.count() > 0)
-        {
-            if let Some(name) = named(id) {
+        for (id, timings) in self.sum.operations.iter().enumerate() {
+            if let Some(name) = named(id).filter(|_| timings.count() > 0) {
                 all.entry(name).or_default().0.merge(timings);
             }
         }
