@@ -274,25 +274,17 @@ fn why_lost(counts: &Counts, naming: &Naming) -> Option<String> {
 /// Where most of the lost copies were, which says what to look at.
 fn where_lost(counts: &Counts) -> Option<String> {
     let Counts { lost, lost_tail, lost_gap, never_accepted, lost_after_join, .. } = *counts;
-    let is_most = |part: u64| 2 * part >= lost;
-    let (part, why) = if is_most(lost_after_join) {
-        let why = "sent within a second of the receiver's join, before anything reached it: a target may say that \
-                   somebody is in before it is so; `settle: 1` (`delivery`) leaves that second out";
-        (lost_after_join, why)
-    } else if is_most(lost_tail) {
-        let why = "the last ones their receivers were owed, and nothing came after them: a backlog or a dead target; a \
-                   longer `drain` (`delivery`) tells whether they were only late";
-        (lost_tail, why)
-    } else if is_most(never_accepted) {
-        let why = "of messages that reached nobody: the target had not read them when the `drain` (`delivery`) was \
+    let after_join = "sent within a second of the receiver's join, before anything reached it: a target may say that \
+                      somebody is in before it is so; `settle: 1` (`delivery`) leaves that second out";
+    let tail = "the last ones their receivers were owed, and nothing came after them: a backlog or a dead target; a \
+                longer `drain` (`delivery`) tells whether they were only late";
+    let nowhere = "of messages that reached nobody: the target had not read them when the `drain` (`delivery`) was \
                    over, or dropped them before it sent a copy";
-        (never_accepted, why)
-    } else if is_most(lost_gap) {
-        let why = "left out between others that arrived: does the target drop copies when a client's queue is full?";
-        (lost_gap, why)
-    } else {
-        return None;
-    };
+    let gap =
+        "left out between others that arrived: does the target drop copies when a client's queue is full?";
+    let parts =
+        [(lost_after_join, after_join), (lost_tail, tail), (never_accepted, nowhere), (lost_gap, gap)];
+    let (part, why) = parts.into_iter().find(|(part, _)| 2 * part >= lost)?;
     Some(format!("{} {why}", of(part, lost, "lost copies")))
 }
 
