@@ -50,15 +50,14 @@ struct Line<V> {
     rooms: Option<Vec<RoomFate>>,
     shards: Vec<Gauges>,
     process: ProcessGauges,
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     untold: u64,
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     left_out: u64,
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref)] // serde asks with a reference
-fn is_zero(number: &u64) -> bool {
-    *number == 0
+fn is_default<T: Default + PartialEq>(member: &T) -> bool {
+    *member == T::default()
 }
 
 /// The name of a series.
@@ -78,21 +77,11 @@ struct Name {
     /// Sub-metrics it is a part of.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     parts: Vec<String>,
-    #[serde(default, skip_serializing_if = "is_whole")]
+    #[serde(default, skip_serializing_if = "is_default")]
     scope: Scope,
     /// The scope, as earlier folders of this version have it.
     #[serde(default, skip_serializing)]
     partial: bool,
-}
-
-fn is_whole(scope: &Scope) -> bool {
-    *scope == Scope::Whole
-}
-
-impl Name {
-    fn scope(&self) -> Scope {
-        if self.partial { Scope::Partial } else { self.scope }
-    }
 }
 
 /// Writes the lines of one run.
@@ -154,17 +143,18 @@ impl Encoder {
     }
 
     fn count_number(&mut self, count: Count, header: &Header, names: &mut Vec<(u32, Name)>) -> u32 {
-        if let Some(number) = self.counts.get(&count) {
-            return *number;
-        }
         let number = self.next_number();
-        let (metric, tags) = count.name(header);
-        let (metric, kind, unit) = (metric.to_owned(), Kind::Counter, Unit::Number);
-        let (breakdown, scope) = (TagSet::default(), Scope::Whole);
-        let (first_ns, parts, partial) = (None, vec![], false);
-        names.push((number, Name { metric, kind, unit, tags, breakdown, first_ns, parts, scope, partial }));
-        self.counts.insert(count, number);
-        number
+        *self.counts.entry(count).or_insert_with_key(|count| {
+            let (metric, tags) = count.name(header);
+            let (metric, kind, unit) = (metric.to_owned(), Kind::Counter, Unit::Number);
+            let (breakdown, scope) = (TagSet::default(), Scope::Whole);
+            let (first_ns, parts, partial) = (None, vec![], false);
+            names.push((
+                number,
+                Name { metric, kind, unit, tags, breakdown, first_ns, parts, scope, partial },
+            ));
+            number
+        })
     }
 
     /// A series is named again when a later second knows of an earlier sample: threads do not hand over in step.
@@ -271,7 +261,8 @@ impl Decoder {
         let series = match self.series.get(&number) {
             Some(series) => Arc::clone(series),
             None => {
-                let metric = self.registry.add_of(name.scope(), &name.metric, name.kind, name.unit).ok()?;
+                let scope = if name.partial { Scope::Partial } else { name.scope };
+                let metric = self.registry.add_of(scope, &name.metric, name.kind, name.unit).ok()?;
                 let part = |name: &String| {
                     let place = self.registry.submetric(name).ok()?;
                     Some(Part { place, name: name.as_str().into() })

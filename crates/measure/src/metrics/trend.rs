@@ -88,13 +88,10 @@ impl Trend {
     }
 
     fn page(&mut self, page: u16) -> &mut [u64; BUCKETS] {
-        let at = match self.pages.binary_search_by_key(&page, |(page, _)| *page) {
-            Ok(at) => at,
-            Err(at) => {
-                self.pages.insert(at, (page, Box::new([0; BUCKETS])));
-                at
-            }
-        };
+        let at = self.pages.binary_search_by_key(&page, |(page, _)| *page).unwrap_or_else(|at| {
+            self.pages.insert(at, (page, Box::new([0; BUCKETS])));
+            at
+        });
         &mut self.pages[at].1
     }
 
@@ -227,13 +224,11 @@ impl Trend {
             return self.max;
         }
         let mut before = 0;
-        for (page, bucket, count) in self.bucketed() {
+        let ranked = self.bucketed().find(|(.., count)| {
             before += count;
-            if before > rank {
-                return middle(page, bucket).clamp(self.min, self.max);
-            }
-        }
-        self.max
+            before > rank
+        });
+        ranked.map_or(self.max, |(page, bucket, _)| middle(page, bucket).clamp(self.min, self.max))
     }
 }
 
