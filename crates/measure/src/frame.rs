@@ -46,10 +46,7 @@ fn pairs<S: Serializer>(values: &BTreeMap<u32, Value>, serializer: S) -> Result<
 impl Frame {
     /// Enters a value; those of the same series count together.
     fn enter(&mut self, number: u32, value: Value) {
-        match self.values.get_mut(&number) {
-            Some(known) => known.merge(&value),
-            None => drop(self.values.insert(number, value)),
-        }
+        self.values.entry(number).and_modify(|known| known.merge(&value)).or_insert(value);
     }
 }
 

@@ -91,13 +91,11 @@ impl Buckets {
     pub fn quantile(&self, share: f64) -> f64 {
         let rank = (share * self.count as f64).ceil().max(1.0) as u64;
         let mut seen = 0;
-        for (key, count) in &self.counts {
-            seen += count;
-            if seen >= rank {
-                return middle(*key).clamp(self.min, self.max);
-            }
-        }
-        self.max
+        let ranked = self.counts.iter().find(|(_, count)| {
+            seen += **count;
+            seen >= rank
+        });
+        ranked.map_or(self.max, |(key, _)| middle(*key).clamp(self.min, self.max))
     }
 }
 

@@ -7,6 +7,7 @@ use crate::histogram::Histogram;
 use crate::ledger::Counts;
 use crate::metrics::{Aggregate, Counted, Gauged, Kind, Observed, Rated, Registry, Series, TagSet};
 use crate::outcome::OperationKind;
+use crate::recorder::Timings;
 use crate::secrets::masked;
 use crate::totals::{Header, Snapshot};
 use std::collections::HashMap;
@@ -79,29 +80,24 @@ impl Framer {
         let header = Arc::clone(&self.header);
         for (operation, timings) in header.operations.iter().zip(&snapshot.operations) {
             let tags = TagSet::of(&[("operation", &operation.name)]);
+            let Timings { response, service, first_byte, .. } = timings;
             // The target has no part in a script's own function.
-            let histograms: &[(&str, &Option<Box<Histogram>>)] = match operation.kind {
-                OperationKind::Function => &[("function.time", &timings.response)],
-                _ => &[
-                    ("response_time", &timings.response),
-                    ("service_time", &timings.service),
-                    ("first_byte", &timings.first_byte),
-                ],
-            };
-            for (metric, histogram) in histograms {
-                if let Some(histogram) = histogram {
-                    self.latency(metric, &tags, histogram);
-                }
+            if operation.kind == OperationKind::Function {
+                self.latency("function.time", &tags, response.as_deref());
+                continue;
             }
+            self.latency("response_time", &tags, response.as_deref());
+            self.latency("service_time", &tags, service.as_deref());
+            self.latency("first_byte", &tags, first_byte.as_deref());
         }
         let none = TagSet::default();
         for ((_, metric), histogram) in snapshot.each_latency() {
-            self.latency(metric, &none, histogram);
+            self.latency(metric, &none, Some(histogram));
         }
     }
 
-    fn latency(&mut self, metric: &str, tags: &TagSet, histogram: &Histogram) {
-        if !histogram.is_empty() {
+    fn latency(&mut self, metric: &str, tags: &TagSet, histogram: Option<&Histogram>) {
+        if let Some(histogram) = histogram.filter(|histogram| !histogram.is_empty()) {
             self.put(metric, "ms", tags, Value::Trend(of_histogram(histogram)));
         }
     }

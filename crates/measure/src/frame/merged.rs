@@ -39,11 +39,6 @@ impl Frames {
     }
 
     /// All frames, in order.
-    pub fn frames(&self) -> &[Frame] {
-        &self.frames
-    }
-
-    /// All frames, to be kept.
     pub fn into_frames(self) -> Vec<Frame> {
         self.frames
     }

@@ -247,13 +247,14 @@ fn frames_of_a_long_run_are_merged_and_a_window_of_them_is_exact() {
     let mut frames = Frames::default();
     let seconds: Vec<Frame> = (0..3_000).map(|s| framer.frame(&second(s))).collect();
     seconds.iter().for_each(|frame| frames.push(frame.clone()));
-    assert_eq!((frames.width(), frames.frames().len()), (4, 750));
-    let Frame { s, at, span, .. } = frames.frames()[10];
+    assert_eq!(frames.width(), 4);
+    let frames = frames.into_frames();
+    assert_eq!(frames.len(), 750);
+    let Frame { s, at, span, .. } = frames[10];
     assert_eq!((s, at, span), (40, 44.0, 4.0));
-    assert_eq!(frames.frames()[10].values[&0], Value::Counter(2.0 * 4.0 + 40.0 + 41.0 + 42.0 + 43.0));
+    assert_eq!(frames[10].values[&0], Value::Counter(2.0 * 4.0 + 40.0 + 41.0 + 42.0 + 43.0));
     let is_response = |name: &Name| name.metric == "response_time";
-    let (merged, single) =
-        (over(frames.frames(), &(40..=79), is_response), over(&seconds, &(40..=79), is_response));
+    let (merged, single) = (over(&frames, &(40..=79), is_response), over(&seconds, &(40..=79), is_response));
     for share in [0.0, 0.5, 0.95, 1.0] {
         assert_eq!(merged.quantile(share), single.quantile(share));
     }
