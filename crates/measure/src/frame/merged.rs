@@ -9,16 +9,11 @@ pub const FRAMES_MAX: usize = 1_200;
 const SHORT_S: f64 = 0.5;
 
 /// The frames of a run, merged in pairs whenever they become too many: each covers [`Frames::width`] seconds.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Frames {
-    width: u64,
+    /// How often they have been merged in pairs.
+    merged: u32,
     frames: Vec<Frame>,
-}
-
-impl Default for Frames {
-    fn default() -> Frames {
-        Frames { width: 1, frames: Vec::new() }
-    }
 }
 
 impl Frames {
@@ -26,7 +21,7 @@ impl Frames {
     pub fn push(&mut self, frame: Frame) {
         self.place(frame);
         while self.frames.len() > FRAMES_MAX {
-            self.width *= 2;
+            self.merged += 1;
             for frame in std::mem::take(&mut self.frames) {
                 self.place(frame);
             }
@@ -35,7 +30,7 @@ impl Frames {
 
     /// How many seconds a frame covers.
     pub fn width(&self) -> u64 {
-        self.width
+        1 << self.merged
     }
 
     /// All frames, in order.
@@ -44,8 +39,9 @@ impl Frames {
     }
 
     fn place(&mut self, frame: Frame) {
+        let width = self.width();
         match self.frames.last_mut() {
-            Some(last) if last.s / self.width == frame.s / self.width || frame.span < SHORT_S => {
+            Some(last) if last.s / width == frame.s / width || frame.span < SHORT_S => {
                 last.merge(frame);
             }
             _ => self.frames.push(frame),

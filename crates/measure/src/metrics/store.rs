@@ -174,27 +174,20 @@ impl MetricStore {
     /// is. One that may end the test does when it is crossed and its delay is over.
     pub fn judge(&mut self, elapsed: Duration, finally: bool) -> Crossed {
         let mut found = Crossed::default();
-        for at in 0..self.limits.len() {
-            let Limit { target, expression, abort, .. } = self.limits[at];
-            let Some(aggregate) = self.aggregate(target) else { continue };
+        for limit in &mut self.limits {
+            let Some((metric, aggregate)) = self.known.get_mut(&limit.target) else { continue };
             if aggregate.samples() == 0 && !finally {
                 continue;
             }
-            let crossed = !expression.holds(aggregate, elapsed);
-            self.limits[at].crossed = crossed;
-            if crossed {
-                found.abort |= abort.ends(elapsed);
-                found.metrics.extend(self.metric(target).map(|metric| Arc::clone(&metric.name)));
+            limit.crossed = !limit.expression.holds(aggregate, elapsed);
+            if limit.crossed {
+                found.abort |= limit.abort.ends(elapsed);
+                found.metrics.push(Arc::clone(&metric.name));
             }
         }
         found.metrics.sort();
         found.metrics.dedup();
         found
-    }
-
-    /// The description of a metric or sub-metric; None: it has no samples, and no threshold names it.
-    fn metric(&self, target: Target) -> Option<&Metric> {
-        self.known.get(&target).map(|(metric, _)| metric)
     }
 
     /// The aggregate of a metric or sub-metric; None: it has no samples, and no threshold names it.
@@ -226,7 +219,7 @@ impl MetricStore {
     pub fn objective_ms(&self) -> Option<f64> {
         let limits_times = |limit: &&Limit| {
             let times = (Kind::Trend, Unit::Milliseconds);
-            self.metric(limit.target).is_some_and(|metric| (metric.kind, metric.unit) == times)
+            self.known.get(&limit.target).is_some_and(|(metric, _)| (metric.kind, metric.unit) == times)
                 && matches!(limit.expression.operator, Operator::Less | Operator::LessEqual)
         };
         self.limits.iter().filter(limits_times).map(|limit| limit.expression.number).reduce(f64::min)
