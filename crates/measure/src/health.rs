@@ -197,7 +197,8 @@ impl Watch {
             Lateness::MissedOnly => self.worst.as_ref().is_none_or(|worst| worst.p99_ms < LAG_WARN_MS),
             Lateness::Late => false,
         };
-        let worst = self.worst.as_ref().filter(|_| !is_in_time && !self.is_full());
+        let is_full = self.shards.too_long().or(self.functions.too_long()).is_some();
+        let worst = self.worst.as_ref().filter(|_| !is_in_time && !is_full);
         Some(match worst {
             None => Cause::Overloaded,
             Some(worst) if worst.own_share(cores) >= OWN_SHARE || worst.was_full() => Cause::Overloaded,
@@ -238,11 +239,6 @@ impl Watch {
                 judgement.note(Health::Warn, format!("{} of {} {what}", count(peak), count(limit)));
             }
         }
-    }
-
-    /// Whether a core was full for too long: a shard's own, or that of the script's functions.
-    fn is_full(&self) -> bool {
-        self.shards.too_long().is_some() || self.functions.too_long().is_some()
     }
 
     fn judge_cores(&self, judgement: &mut Judgement) {

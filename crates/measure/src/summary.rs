@@ -7,6 +7,7 @@ use crate::metrics::MetricSummary;
 use crate::outcome::OperationKind;
 use crate::plugins::Figures;
 use crate::thresholds::Judged;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -22,7 +23,7 @@ pub use service::{FULL_SHARE, NETWORK_LATE_MS, SATURATED_SECONDS, Service};
 pub use traffic::Traffic;
 
 /// The whole document.
-#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// The run's name.
     pub name: String,
@@ -101,7 +102,7 @@ pub struct Summary {
 }
 
 /// The first thing a reader sees.
-#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
     /// In one word.
     pub result: Conclusion,
@@ -112,7 +113,7 @@ pub struct Verdict {
 }
 
 /// A verdict in one word.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Conclusion {
     /// Everything asked for held.
@@ -139,7 +140,7 @@ impl Conclusion {
 }
 
 /// When HTTP answers with an error status (4xx, 5xx) fail a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FailOnStatus {
     /// When every answer was one that the script does not ask for.
@@ -153,7 +154,7 @@ pub enum FailOnStatus {
 
 /// HTTP answers as the verdict counts them: the last one of each request. Hops of redirects, polls and handshakes are
 /// left out.
-#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Statuses {
     /// Answers, whatever their status.
     pub answers: u64,
@@ -168,7 +169,7 @@ pub struct Statuses {
 }
 
 /// Virtual users, or their iterations, by what became of them: `started = completed + failed + stopped + active`.
-#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Users {
     /// Arrivals of the whole plan. Where nobody knows them before its end, as of users that iterate as
     /// often as they can: those asked for so far.
@@ -215,7 +216,7 @@ impl Users {
 }
 
 /// The ledger's results.
-#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Delivery {
     /// Copies by what became of them.
     #[serde(flatten)]
@@ -236,7 +237,7 @@ pub struct Delivery {
 }
 
 /// An operation, or all of a kind.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OperationSummary {
     /// The operation's name.
     pub name: String,
@@ -257,7 +258,7 @@ pub struct OperationSummary {
 }
 
 /// A kind of failure of one operation.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ErrorSummary {
     /// Documented code, e.g. `connect_refused`.
     pub code: String,
@@ -276,7 +277,7 @@ pub struct ErrorSummary {
 }
 
 /// The generator's own health.
-#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Generator {
     /// In one word.
     pub state: Health,
@@ -310,9 +311,7 @@ pub struct Generator {
 }
 
 /// Whether the generator kept up.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Health {
     /// The generator kept up.
@@ -325,7 +324,7 @@ pub enum Health {
 }
 
 /// The cause of a generator's lateness, which decides on the remedy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Cause {
     /// Its threads had to wait for cores that others used.

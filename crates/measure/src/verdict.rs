@@ -180,11 +180,8 @@ fn broken(threshold: &Judged) -> String {
 fn judge_delivery(summary: &Summary, limited: &[Subject], naming: &Naming, verdict: &mut Verdict) {
     let Some(delivery) = &summary.delivery else { return };
     let Delivered { faults, hints } = delivered(&delivery.counts, naming);
-    for fault in faults {
-        if !limited.contains(&fault.subject) {
-            verdict.fail(fault.reason);
-        }
-    }
+    let faults = faults.into_iter().filter(|fault| !limited.contains(&fault.subject));
+    faults.for_each(|fault| verdict.fail(fault.reason));
     verdict.hints.extend(hints);
 }
 

@@ -176,19 +176,15 @@ impl Reader {
         if !self.header.thresholds.is_empty() || !is_languages {
             return;
         }
-        summary.thresholds = judged.into_iter().map(with_metrics).collect();
+        summary.thresholds = judged;
+        // Older folders keep the name of a threshold's one metric only in its text: `checks: rate>0.9`.
+        for judged in summary.thresholds.iter_mut().filter(|judged| judged.metrics.is_empty()) {
+            judged.metrics.extend(judged.expression.split([':', '{']).next().map(str::to_owned));
+        }
         if let Ok(verdict) = Verdict::deserialize(self.of_end("verdict")) {
             summary.verdict = verdict;
         }
     }
-}
-
-/// A threshold of one metric with its name, which older folders keep only in its text: `checks: rate>0.9`.
-fn with_metrics(mut judged: Judged) -> Judged {
-    if judged.metrics.is_empty() {
-        judged.metrics.extend(judged.expression.split([':', '{']).next().map(str::to_owned));
-    }
-    judged
 }
 
 fn document(path: &Path) -> Result<Value, ReadError> {
@@ -240,10 +236,7 @@ impl Events {
                 self.ahead = Some(event);
                 return;
             }
-            if second < snapshot.second {
-                continue;
-            }
-            match event.get("kind").and_then(Value::as_str) {
+            match event.get("kind").and_then(Value::as_str).filter(|_| second == snapshot.second) {
                 Some("error") => enter_error(&event, &self.places, snapshot),
                 Some("custom") => version1::enter_reported(&event, &self.registry, snapshot),
                 Some("expectations") => enter_expectations(&event, snapshot),

@@ -3,7 +3,7 @@
 //! reported is in the events, and the values of their histograms are in the log of latencies. Such folders are read and
 //! no longer written.
 
-use std::io::{self, Read};
+use std::io::{self, Cursor, Read};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -12,7 +12,7 @@ use super::lines::WholeLines;
 use super::places::{Count, Places};
 use crate::at::At;
 use crate::histogram::Histogram;
-use crate::metrics::{Aggregate, Counted, Kind, Observed, Registry, Series, TagSet, Trend, Unit};
+use crate::metrics::{Aggregate, Counted, Kind, Observed, Registry, Series, Trend, Unit};
 use crate::outcome::Failure;
 use crate::recorder::{Counter, Gauges};
 use crate::totals::Snapshot;
@@ -38,25 +38,22 @@ pub(super) struct Decoder {
 /// The whole rows of a file, without the end of one that is torn.
 struct WholeRows {
     lines: WholeLines,
-    /// What of a row has not been read.
-    rest: Vec<u8>,
+    /// The row that is read.
+    row: Cursor<Vec<u8>>,
 }
 
 impl Read for WholeRows {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        if self.rest.is_empty() {
-            self.rest = self.lines.next().unwrap_or_default();
+        if self.row.position() == self.row.get_ref().len() as u64 {
+            self.row = Cursor::new(self.lines.next().unwrap_or_default());
         }
-        let length = self.rest.len().min(into.len());
-        into[..length].copy_from_slice(&self.rest[..length]);
-        self.rest.drain(..length);
-        Ok(length)
+        self.row.read(into)
     }
 }
 
 impl Decoder {
     pub(super) fn new(places: Arc<Places>, lines: WholeLines) -> Decoder {
-        let series = WholeRows { lines, rest: Vec::new() };
+        let series = WholeRows { lines, row: Cursor::default() };
         let rows = csv::ReaderBuilder::new().flexible(true).from_reader(series).into_records();
         Decoder { places, rows }
     }
@@ -188,13 +185,8 @@ pub(super) fn enter_reported(event: &Value, registry: &Registry, snapshot: &mut 
         };
         let Ok(metric) = registry.add(name, aggregate.kind(), unit) else { continue };
         let of = registry.metric(metric);
-        let series = Arc::new(Series {
-            metric,
-            of,
-            submetrics: Box::default(),
-            tags: TagSet::default(),
-            breakdown: TagSet::default(),
-        });
+        let (submetrics, tags, breakdown) = Default::default();
+        let series = Arc::new(Series { metric, of, submetrics, tags, breakdown });
         snapshot.metrics.series.push(Observed { series, first: At(0), aggregate });
     }
     snapshot.metrics.left_out = event.get("left_out").and_then(Value::as_u64).unwrap_or(0);
