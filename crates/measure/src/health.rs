@@ -249,11 +249,10 @@ impl Watch {
             judgement.late(Health::Invalid, finding);
         }
         if let Some(full) = self.functions.too_long() {
+            let (shard, until) = (full.index, until(full));
             let finding = format!(
-                "the script's functions (shard {}) wanted more than 90 % of a core for {}: users waited for them, \
-                 not for the target",
-                full.index,
-                until(full)
+                "the script's functions (shard {shard}) wanted more than 90 % of a core for {until}: users waited for \
+                 them, not for the target"
             );
             judgement.late(Health::Invalid, finding);
         }

@@ -39,8 +39,8 @@ pub fn advice(generator: &Generator, spreading: &str) -> String {
 
 impl Summary {
     /// The same run as its script's language judges it, by rules of its own: what its thresholds came to, for what else
-    /// it failed (a sentence each), and what is worth knowing. A generator that fell behind and a stop are what they are
-    /// in every run.
+    /// it failed (a sentence each), and what is worth knowing. A generator that fell behind and a stop are what they
+    /// are in every run.
     #[must_use]
     pub fn judged_by_rules(
         mut self,

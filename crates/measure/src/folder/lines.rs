@@ -94,10 +94,14 @@ impl WholeLines {
     pub(super) fn open(path: &Path) -> WholeLines {
         WholeLines { file: File::open(path).ok().map(BufReader::new), at: 0 }
     }
+}
 
-    /// The next line, with its end; None: there is no whole one now. What is torn is read anew next time: its writer
-    /// may cut it off and write it again.
-    pub(super) fn next(&mut self) -> Option<Vec<u8>> {
+/// The next line, with its end; None: there is no whole one now. What is torn is read anew next time: its writer may
+/// cut it off and write it again.
+impl Iterator for WholeLines {
+    type Item = Vec<u8>;
+
+    fn next(&mut self) -> Option<Vec<u8>> {
         let file = self.file.as_mut()?;
         let mut line = Vec::new();
         let read = file.read_until(b'\n', &mut line);

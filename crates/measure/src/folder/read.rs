@@ -82,9 +82,7 @@ impl Reader {
             1 => Box::new(version1::Decoder::new(Arc::clone(&places), file(version1::SERIES))),
             _ => {
                 let mut decoder = series::Decoder::new(Arc::clone(&places), Arc::clone(registry));
-                let mut lines = file(SERIES);
-                let lines = iter::from_fn(move || lines.next());
-                Box::new(lines.filter_map(move |line| decoder.snapshot(&line)))
+                Box::new(file(SERIES).filter_map(move |line| decoder.snapshot(&line)))
             }
         };
         let mut latencies = hlog::Decoder::new(&self.header, file(LATENCY));
@@ -101,8 +99,7 @@ impl Reader {
     /// Everything that was written down beside the seconds, in order: an object each, with `at_ns`, `kind` and what
     /// belongs to it. Of a run under way, more may come.
     pub fn events(&self) -> impl Iterator<Item = Value> + Send + use<> {
-        let mut lines = WholeLines::open(&self.path.join(EVENTS));
-        iter::from_fn(move || lines.next()).filter_map(|line| serde_json::from_slice(&line).ok())
+        WholeLines::open(&self.path.join(EVENTS)).filter_map(|line| serde_json::from_slice(&line).ok())
     }
 
     /// When the last phase of the script was over, from the run's begin on; None: it has none, or has not ended.
@@ -247,8 +244,7 @@ impl Events {
 
     /// The next event that can be read.
     fn next(&mut self) -> Option<Value> {
-        let mut lines = iter::from_fn(|| self.lines.next());
-        self.ahead.take().or_else(|| lines.find_map(|line| serde_json::from_slice(&line).ok()))
+        self.ahead.take().or_else(|| self.lines.find_map(|line| serde_json::from_slice(&line).ok()))
     }
 }
 
