@@ -3,7 +3,7 @@
 use sonagi_measure::At;
 use std::sync::Arc;
 
-use crate::executor::Common;
+use crate::executor::{Common, Count, Counts};
 
 /// An iteration under way.
 #[derive(Clone, Copy)]
@@ -43,11 +43,11 @@ impl TestUnderWay {
     }
 
     /// The sum of a count over all scenarios.
-    pub(crate) fn sum(&self, of: fn(&Common) -> u64) -> u64 {
+    pub(crate) fn sum(&self, of: fn(&Counts) -> &Count) -> u64 {
         Common::sum(&self.scenarios, of)
     }
 
     pub(crate) fn vus_initialized(&self) -> u64 {
-        self.there.max(self.sum(Common::held_vus))
+        self.there.max(self.sum(|counts| &counts.held))
     }
 }

@@ -50,21 +50,63 @@ pub struct Common {
     total: Option<u64>,
     /// Iterations that are not done in the regular time are given up, and the scenario counts as done then.
     is_timed: bool,
-    /// Iterations given a number.
-    pub(super) numbered: AtomicU64,
+    /// What its shards have come to so far.
+    pub counts: Counts,
     /// Iterations of the shared ones that were asked for; may exceed the total.
     pub(super) asked: AtomicU64,
-    complete: AtomicU64,
-    interrupted: AtomicU64,
-    dropped: AtomicU64,
-    active: AtomicU64,
-    held: AtomicU64,
-    most_held: AtomicU64,
     /// Shards that have not come to their end.
     shares: AtomicUsize,
     /// When the last of them did.
     ended: OnceLock<At>,
     pub(super) dispatch: Dispatch,
+}
+
+/// The counts of a scenario.
+#[derive(Debug, Default)]
+pub struct Counts {
+    /// Users that iterate, for the gauge `vus`: with arrivals those in an iteration, else all the scenario holds.
+    pub active: Count,
+    /// Users the scenario holds.
+    pub held: Count,
+    /// The most it has held at a time.
+    pub most_held: Count,
+    /// Iterations begun, each of which has its number.
+    pub begun: Count,
+    /// Iterations that came to their end.
+    pub complete: Count,
+    /// Iterations that were stopped.
+    pub interrupted: Count,
+    /// Iterations that were planned and not begun.
+    pub dropped: Count,
+}
+
+/// A count that all shards add to.
+#[derive(Debug, Default)]
+pub struct Count(AtomicU64);
+
+impl Count {
+    /// How many so far.
+    pub fn get(&self) -> u64 {
+        self.0.load(Relaxed)
+    }
+
+    /// Adds to it; returns how many there were before.
+    pub(super) fn add(&self, n: u64) -> u64 {
+        self.0.fetch_add(n, Relaxed)
+    }
+
+    /// One is no more.
+    pub(super) fn end_one(&self) {
+        self.0.fetch_sub(1, Relaxed);
+    }
+}
+
+impl Counts {
+    /// The scenario holds one user more.
+    pub(super) fn hold(&self) {
+        let held = self.held.add(1) + 1;
+        self.most_held.0.fetch_max(held, Relaxed);
+    }
 }
 
 /// Arrivals that find no user on their own shard and one on another.
@@ -128,14 +170,8 @@ impl Common {
             hard_end: start.plus(course.hard_end),
             total,
             is_timed: !matches!(scenario.executor, Executor::SharedIterations { .. }),
-            numbered: AtomicU64::new(0),
+            counts: Counts::default(),
             asked: AtomicU64::new(0),
-            complete: AtomicU64::new(0),
-            interrupted: AtomicU64::new(0),
-            dropped: AtomicU64::new(0),
-            active: AtomicU64::new(0),
-            held: AtomicU64::new(0),
-            most_held: AtomicU64::new(0),
             shares: AtomicUsize::new(plan.shards),
             ended: OnceLock::new(),
             dispatch: Dispatch {
@@ -149,48 +185,13 @@ impl Common {
     }
 
     /// The sum of a count over scenarios.
-    pub fn sum(all: &[Arc<Common>], of: fn(&Common) -> u64) -> u64 {
-        all.iter().map(|common| of(common)).sum()
+    pub fn sum(all: &[Arc<Common>], of: fn(&Counts) -> &Count) -> u64 {
+        all.iter().map(|common| of(&common.counts).get()).sum()
     }
 
-    /// Users that iterate, for the gauge `vus`: with arrivals those in an iteration, else all the scenario holds.
-    pub fn active_vus(&self) -> u64 {
-        self.active.load(Relaxed)
-    }
-
-    /// Users the scenario holds.
-    pub fn held_vus(&self) -> u64 {
-        self.held.load(Relaxed)
-    }
-
-    /// The most it has held at a time.
-    pub fn most_held_vus(&self) -> u64 {
-        self.most_held.load(Relaxed)
-    }
-
-    /// Iterations that came to their end.
-    pub fn complete(&self) -> u64 {
-        self.complete.load(Relaxed)
-    }
-
-    /// Iterations that were stopped.
-    pub fn interrupted(&self) -> u64 {
-        self.interrupted.load(Relaxed)
-    }
-
-    /// Iterations that were planned and not begun.
-    pub fn dropped(&self) -> u64 {
-        self.dropped.load(Relaxed)
-    }
-
-    /// Iterations begun, which `exec.instance` counts.
-    pub fn begun(&self) -> u64 {
-        self.numbered.load(Relaxed)
-    }
-
-    /// All iterations there will be, where their number is given.
-    pub fn total(&self) -> Option<u64> {
-        self.total
+    /// Iterations that have ended, one way or the other.
+    pub fn over(&self) -> u64 {
+        self.counts.complete.get() + self.counts.interrupted.get()
     }
 
     /// When the last shard came to its end; None: not all have.
@@ -209,34 +210,9 @@ impl Common {
         let spent = now.since(self.start).max(0) as f64;
         let part = match self.total {
             Some(_) if self.is_timed && now >= self.regular_end => 1.0,
-            Some(total) => (self.complete() + self.interrupted()) as f64 / total.max(1) as f64,
+            Some(total) => self.over() as f64 / total.max(1) as f64,
             None => spent / self.regular_end.since(self.start).max(1) as f64,
         };
         part.min(1.0)
-    }
-
-    pub(super) fn number(&self) -> u64 {
-        self.numbered.fetch_add(1, Relaxed)
-    }
-
-    pub(super) fn count_complete(&self) {
-        self.complete.fetch_add(1, Relaxed);
-    }
-
-    pub(super) fn count_interrupted(&self) {
-        self.interrupted.fetch_add(1, Relaxed);
-    }
-
-    pub(super) fn count_dropped(&self, count: u64) {
-        self.dropped.fetch_add(count, Relaxed);
-    }
-
-    pub(super) fn hold(&self, vus: i64) {
-        let held = self.held.fetch_add(vus as u64, Relaxed).wrapping_add(vus as u64);
-        self.most_held.fetch_max(held, Relaxed);
-    }
-
-    pub(super) fn activate(&self, vus: i64) {
-        self.active.fetch_add(vus as u64, Relaxed);
     }
 }

@@ -15,7 +15,7 @@ mod tests;
 mod turns;
 
 pub use arrivals::Arrivals;
-pub use common::{Common, Test};
+pub use common::{Common, Count, Counts, Test};
 pub use drive::{Share, run};
 pub use plan::{Course, Plan};
 pub use stop::{Abort, Reason, Stop};
@@ -25,7 +25,8 @@ use sonagi_measure::At;
 use std::future::Future;
 use std::rc::Rc;
 
-/// A pool that gives out virtual users; one per shard. Users come back to it, and other scenarios reuse them.
+/// A pool that gives out virtual users; one per shard. Users come back to it, and other scenarios reuse them. It hears
+/// what drivers see as well; counts of iterations and users are in [`Common`] besides.
 pub trait Pool: 'static {
     /// The type of its users.
     type Vu: Vu;
@@ -35,6 +36,12 @@ pub trait Pool: 'static {
     fn create(self: &Rc<Self>) -> impl Future<Output = Result<Self::Vu, Failed>>;
     /// Takes one back.
     fn give_back(&self, vu: Self::Vu);
+    /// Hears of iterations that were planned and not begun: `dropped_iterations`.
+    fn dropped(&self, scenario: usize, count: u64, why: Dropped);
+    /// Hears that all `most` users are busy and no more may be created; told once per scenario.
+    fn insufficient_vus(&self, _scenario: usize, _most: u64) {}
+    /// Hears that a user could not be created.
+    fn failed(&self, _scenario: usize, _why: &Failed) {}
 }
 
 /// One virtual user.
@@ -82,14 +89,4 @@ pub enum Dropped {
     Busy,
     /// The generator could not keep the plan: their time had passed when it came to them.
     Late,
-}
-
-/// Told what drivers see; counts of iterations and users are in [`Common`] besides.
-pub trait Watch {
-    /// Iterations that were planned and not begun: `dropped_iterations`.
-    fn dropped(&self, scenario: usize, count: u64, why: Dropped, at: At);
-    /// All `most` users are busy and no more may be created; told once per scenario.
-    fn insufficient_vus(&self, _scenario: usize, _most: u64) {}
-    /// A user could not be created.
-    fn failed(&self, _scenario: usize, _why: &Failed) {}
 }

@@ -6,9 +6,9 @@
 //! users, and no shard ever looks for a user that another one has.
 
 use super::arrivals::Arrivals;
-use super::turns::{Turn, ns, regular_end, turns};
+use super::turns::{Turn, length, ns, regular_end, turns};
 use crate::options::span::written;
-use crate::options::{Executor, Scenario};
+use crate::options::{Executor, Scenario, Stage};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Duration;
@@ -102,43 +102,27 @@ fn course(scenario: &Scenario) -> Course {
 fn places(courses: &mut [Course]) -> u64 {
     let mut all: Vec<(i64, i64, usize, usize)> = Vec::new();
     for (scenario, course) in courses.iter().enumerate() {
-        let instants =
-            |turn: &Turn| (turn.from().saturating_add(course.start), turn.until.saturating_add(course.start));
-        all.extend(course.turns.iter().enumerate().map(|(n, (turn, _))| {
-            let (from, until) = instants(turn);
-            (from, until, scenario, n)
-        }));
+        let at = |instant: i64| instant.saturating_add(course.start);
+        let turns = course.turns.iter().enumerate();
+        all.extend(turns.map(|(n, (turn, _))| (at(turn.from()), at(turn.until), scenario, n)));
     }
     all.sort_by_key(|(from, _, scenario, n)| (*from, *scenario, *n));
     let mut free: BinaryHeap<Reverse<u64>> = BinaryHeap::new();
     let mut taken: BinaryHeap<Reverse<(i64, u64)>> = BinaryHeap::new();
     let mut places = 0;
     for (from, until, scenario, n) in all {
-        while let Some(Reverse((_, place))) = taken.pop_if_over(from) {
+        while let Some(Reverse((over, place))) = taken.peek().copied()
+            && over <= from
+        {
+            taken.pop();
             free.push(Reverse(place));
         }
-        let place = free.pop().map_or_else(
-            || {
-                places += 1;
-                places - 1
-            },
-            |Reverse(place)| place,
-        );
+        let Reverse(place) = free.pop().unwrap_or(Reverse(places));
+        places = places.max(place + 1);
         taken.push(Reverse((until, place)));
         courses[scenario].turns[n].1 = place;
     }
     places
-}
-
-trait PopIfOver {
-    fn pop_if_over(&mut self, now: i64) -> Option<Reverse<(i64, u64)>>;
-}
-
-impl PopIfOver for BinaryHeap<Reverse<(i64, u64)>> {
-    fn pop_if_over(&mut self, now: i64) -> Option<Reverse<(i64, u64)>> {
-        let over = self.peek().is_some_and(|Reverse((until, _))| *until <= now);
-        if over { self.pop() } else { None }
-    }
 }
 
 /// The most users there can be at a time, those created on the way with them, and when the last one's time is over.
@@ -169,49 +153,43 @@ fn possible(courses: &[Course]) -> (u64, Duration) {
 
 /// `* default: 10 looping VUs for 30s (gracefulStop: 30s)`
 fn line(scenario: &Scenario) -> String {
-    let total = |stages: &[crate::options::Stage]| written(stages.iter().map(|stage| stage.duration).sum());
+    let lasting = |stages: &[Stage]| format!("for {} over {} stages", written(length(stages)), stages.len());
+    let timed = |name: &str, time: Duration| Some(format!("{name}: {}", written(time)));
     let range = |pre: &u64, most: &u64| match most > pre {
-        true => format!("maxVUs: {pre}-{most}"),
-        false => format!("maxVUs: {pre}"),
+        true => Some(format!("maxVUs: {pre}-{most}")),
+        false => Some(format!("maxVUs: {pre}")),
     };
     let rate = Arrivals::of(&scenario.executor).map_or(0.0, |arrivals| arrivals.most_per_second());
     let (what, own) = match &scenario.executor {
-        Executor::SharedIterations { vus, iterations, max_duration } => (
-            format!("{iterations} iterations shared among {vus} VUs"),
-            Some(format!("maxDuration: {}", written(*max_duration))),
-        ),
-        Executor::PerVuIterations { vus, iterations, max_duration } => (
-            format!("{iterations} iterations for each of {vus} VUs"),
-            Some(format!("maxDuration: {}", written(*max_duration))),
-        ),
+        Executor::SharedIterations { vus, iterations, max_duration } => {
+            (format!("{iterations} iterations shared among {vus} VUs"), timed("maxDuration", *max_duration))
+        }
+        Executor::PerVuIterations { vus, iterations, max_duration } => {
+            (format!("{iterations} iterations for each of {vus} VUs"), timed("maxDuration", *max_duration))
+        }
         Executor::ConstantVus { vus, duration } => {
             (format!("{vus} looping VUs for {}", written(*duration)), None)
         }
         Executor::RampingVus { start_vus, stages, graceful_ramp_down } => {
-            let most = stages.iter().map(|stage| stage.target).chain([*start_vus]).max().unwrap_or(0);
-            let what = format!("Up to {most} looping VUs for {} over {} stages", total(stages), stages.len());
-            (what, Some(format!("gracefulRampDown: {}", written(*graceful_ramp_down))))
+            let most = stages.iter().map(|stage| stage.target).fold(*start_vus, u64::max);
+            let what = format!("Up to {most} looping VUs {}", lasting(stages));
+            (what, timed("gracefulRampDown", *graceful_ramp_down))
         }
         Executor::ConstantArrivalRate { duration, pre_allocated_vus, max_vus, .. } => {
             let rate = if *max_vus == 0 { 0.0 } else { rate };
-            (
-                format!("{rate:.2} iterations/s for {}", written(*duration)),
-                Some(range(pre_allocated_vus, max_vus)),
-            )
+            let what = format!("{rate:.2} iterations/s for {}", written(*duration));
+            (what, range(pre_allocated_vus, max_vus))
         }
         Executor::RampingArrivalRate { stages, pre_allocated_vus, max_vus, .. } => {
-            let what =
-                format!("Up to {rate:.2} iterations/s for {} over {} stages", total(stages), stages.len());
-            (what, Some(range(pre_allocated_vus, max_vus)))
+            let what = format!("Up to {rate:.2} iterations/s {}", lasting(stages));
+            (what, range(pre_allocated_vus, max_vus))
         }
     };
-    let some = |name: &str, time: Duration| (!time.is_zero()).then(|| format!("{name}: {}", written(time)));
     let exec = scenario.exec_given.then(|| format!("exec: {}", scenario.exec));
-    let facts: Vec<String> =
-        [own, exec, some("startTime", scenario.start_time), some("gracefulStop", scenario.graceful_stop)]
-            .into_iter()
-            .flatten()
-            .collect();
+    let some = |name: &str, time: Duration| timed(name, time).filter(|_| !time.is_zero());
+    let (start, stop) =
+        (some("startTime", scenario.start_time), some("gracefulStop", scenario.graceful_stop));
+    let facts: Vec<String> = [own, exec, start, stop].into_iter().flatten().collect();
     let facts = if facts.is_empty() { String::new() } else { format!(" ({})", facts.join(", ")) };
     format!("* {}: {what}{facts}", scenario.name)
 }

@@ -40,14 +40,9 @@ pub(super) fn turns(scenario: &Scenario) -> Vec<Turn> {
         Executor::ConstantArrivalRate { pre_allocated_vus, .. }
         | Executor::RampingArrivalRate { pre_allocated_vus, .. } => all(*pre_allocated_vus),
         Executor::RampingVus { start_vus, stages, graceful_ramp_down } => {
-            let last = ns(stages.iter().map(|stage| stage.duration).sum());
-            ramping(
-                *start_vus,
-                stages,
-                ns(*graceful_ramp_down),
-                last,
-                last.saturating_add(ns(scenario.graceful_stop)),
-            )
+            let last = ns(length(stages));
+            let end = last.saturating_add(ns(scenario.graceful_stop));
+            ramping(*start_vus, stages, ns(*graceful_ramp_down), last, end)
         }
     }
 }
@@ -62,15 +57,17 @@ pub(super) fn regular_end(executor: &Executor) -> i64 {
         Executor::ConstantVus { duration, .. } | Executor::ConstantArrivalRate { duration, .. } => {
             ns(*duration)
         }
-        Executor::RampingArrivalRate { stages, .. } => ns(stages.iter().map(|stage| stage.duration).sum()),
-        Executor::RampingVus { start_vus, stages, .. } => {
-            let steps = steps(*start_vus, stages);
-            match steps.last() {
-                Some(step) if step.vus == 0 => step.at,
-                _ => ns(stages.iter().map(|stage| stage.duration).sum()),
-            }
-        }
+        Executor::RampingArrivalRate { stages, .. } => ns(length(stages)),
+        Executor::RampingVus { start_vus, stages, .. } => match steps(*start_vus, stages).last() {
+            Some(step) if step.vus == 0 => step.at,
+            _ => ns(length(stages)),
+        },
     }
+}
+
+/// How long all stages take.
+pub(super) fn length(stages: &[Stage]) -> Duration {
+    stages.iter().map(|stage| stage.duration).sum()
 }
 
 pub(super) fn ns(time: Duration) -> i64 {

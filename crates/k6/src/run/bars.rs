@@ -4,7 +4,7 @@ use sonagi_measure::At;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::executor::{Arrivals, Common, Plan};
+use crate::executor::{Arrivals, Common, Count, Counts, Plan};
 use crate::options::span::written;
 use crate::options::{Executor, Scenario};
 
@@ -23,23 +23,22 @@ pub(super) struct Bars<'a> {
 impl Bars<'_> {
     /// The line for the test.
     pub(super) fn head(&self, elapsed: Duration) -> String {
-        let sum = |of: fn(&Common) -> u64| Common::sum(self.commons, of);
-        let there = self.plan.planned_vus.max(sum(Common::held_vus));
+        let sum = |of: fn(&Counts) -> &Count| Common::sum(self.commons, of);
+        let there = self.plan.planned_vus.max(sum(|counts| &counts.held));
         let digits = there.to_string().len();
         format!(
             "running ({}), {:0digits$}/{there} VUs, {} complete and {} interrupted iterations",
             clock(elapsed, self.plan.longest),
-            sum(Common::active_vus),
-            sum(Common::complete),
-            sum(Common::interrupted)
+            sum(|counts| &counts.active),
+            sum(|counts| &counts.complete),
+            sum(|counts| &counts.interrupted)
         )
     }
 
     /// One line for each scenario, `now` being their end.
     pub(super) fn lines(&self, now: At) -> Vec<String> {
         let width = self.scenarios.iter().map(|scenario| scenario.name.len()).max().unwrap_or(0);
-        let line = |at: usize| self.line(at, width, now);
-        (0..self.scenarios.len()).map(line).collect()
+        (0..self.scenarios.len()).map(|at| self.line(at, width, now)).collect()
     }
 
     fn line(&self, at: usize, width: usize, now: At) -> String {
@@ -57,11 +56,11 @@ impl Bars<'_> {
     }
 
     fn right(&self, scenario: &Scenario, common: &Common, at: usize, spent: Duration) -> String {
-        let regular = Duration::from_nanos(self.plan.scenarios[at].regular_end.max(0) as u64);
+        let (course, counts) = (&self.plan.scenarios[at], &common.counts);
+        let regular = Duration::from_nanos(course.regular_end.max(0) as u64);
         let so_far = format!("{}/{}", clock(spent, regular), written(regular));
         let time = if spent >= regular { written(regular) } else { so_far.clone() };
-        let ended = common.complete() + common.interrupted();
-        let course = &self.plan.scenarios[at];
+        let ended = common.over();
         match &scenario.executor {
             Executor::SharedIterations { vus, iterations, .. } => {
                 format!("{vus} VUs  {so_far}  {} shared iters", of(ended, *iterations))
@@ -71,16 +70,16 @@ impl Bars<'_> {
             }
             Executor::ConstantVus { vus, .. } => format!("{vus} VUs  {time}"),
             Executor::RampingVus { .. } => {
-                format!("{} VUs  {time}", of(common.active_vus(), course.most_vus))
+                format!("{} VUs  {time}", of(counts.active.get(), course.most_vus))
             }
             Executor::ConstantArrivalRate { pre_allocated_vus, max_vus, .. }
             | Executor::RampingArrivalRate { pre_allocated_vus, max_vus, .. } => {
-                let begun = common.begun() + common.dropped();
+                let begun = counts.begun.get() + counts.dropped.get();
                 let rate = course.arrivals.as_ref().map_or(0.0, |arrivals| arrivals.rate_before(begun));
                 let most = course.arrivals.as_ref().map_or(0.0, Arrivals::most_per_second);
                 let (digits, wide) = (max_vus.to_string().len(), format!("{most:.2}").len());
-                let held = common.most_held_vus().max(*pre_allocated_vus);
-                let active = common.active_vus();
+                let held = counts.most_held.get().max(*pre_allocated_vus);
+                let active = counts.active.get();
                 format!("{active:0digits$}/{held:0digits$} VUs  {time}  {rate:0wide$.2} iters/s")
             }
         }

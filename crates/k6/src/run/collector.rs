@@ -197,7 +197,7 @@ impl Collect<K6> for Collector<'_, '_> {
     fn over(&mut self) {
         if self.dialect.under_way.get().is_some() {
             self.tell_abort();
-            let is_empty = !self.dialect.scenarios().iter().any(|common| common.complete() > 0);
+            let is_empty = !self.dialect.scenarios().iter().any(|common| common.counts.complete.get() > 0);
             if is_empty && self.ended.exit == Exit::Passed {
                 let text = "No script iterations fully finished, consider making the test duration longer";
                 self.say(Level::Warn, text.to_owned());

@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 use super::one_shot::{OneShot, Outcomes};
 use super::vu_pool::VuPool;
 use crate::execution_context::TestUnderWay;
-use crate::executor::{self, Abort, Plan, Pool, Share, Watch};
+use crate::executor::{self, Abort, Plan, Pool, Share};
 use crate::metrics::{Interval, Registry};
 use crate::runtime::Thrown;
 use crate::shard::{Common, Shard};
@@ -81,7 +81,7 @@ impl Dialect for K6 {
                     // Set once: the shard is new.
                     let _ = shard.instance.set(Arc::new(test));
                 }
-                pool.put(pool.fresh(0)?);
+                pool.give_back(pool.fresh(0)?);
             }
         }
         Ok(pool)
@@ -145,7 +145,7 @@ impl K6 {
     async fn fill(&self, pool: &Rc<VuPool>) -> Result<(), Unready> {
         for place in pool.shard.place.index.iter().flat_map(|index| self.plan.planned_on(*index)) {
             let made = pool.made(place + 1).await.map_err(|thrown| Unready::Thrown(place + 1, thrown))?;
-            pool.put(made);
+            pool.give_back(made);
         }
         Ok(())
     }
@@ -162,7 +162,6 @@ impl K6 {
                 shard: shard.place.index.unwrap_or_default(),
                 pool: Rc::clone(pool),
                 clock: Rc::clone(&shard.clock),
-                watch: Rc::clone(pool) as Rc<dyn Watch>,
             };
             running.spawn_local(executor::run(share));
         }

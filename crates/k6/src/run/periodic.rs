@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::collector::Collector;
-use crate::executor::{Common, Reason};
+use crate::executor::{Common, Count, Counts, Reason};
 use crate::metrics::{JUDGED_EVERY, MetricStore, builtin};
 
 /// How often virtual users are counted; a shorter test has no such sample.
@@ -78,10 +78,10 @@ impl Collector<'_, '_> {
     }
 
     fn gauges(&mut self, now: At) {
-        let sum = |of: fn(&Common) -> u64| Common::sum(self.dialect.scenarios(), of);
-        let active = sum(Common::active_vus);
+        let sum = |of: fn(&Counts) -> &Count| Common::sum(self.dialect.scenarios(), of);
+        let active = sum(|counts| &counts.active);
         let there = self.test.common.tally.initialised.load(Ordering::Relaxed);
-        let iterations = (sum(Common::complete), sum(Common::interrupted));
+        let iterations = (sum(|counts| &counts.complete), sum(|counts| &counts.interrupted));
         // Of a test that is about to be ended early k6 has no samples any more.
         if !self.abort.asked() {
             let tags = self.sampler.tags();

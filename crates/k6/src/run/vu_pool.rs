@@ -88,10 +88,6 @@ impl VuPool {
         Ok(vu)
     }
 
-    pub(super) fn put(&self, vu: PooledVu) {
-        self.idle.borrow_mut().push_back(vu);
-    }
-
     /// The scenarios are over: connections that outlived their iterations end. The users stay, to the end of the
     /// process: taking ten thousand interpreters down takes a second in which nothing is won.
     pub(super) fn part(&self) {
@@ -104,6 +100,7 @@ impl VuPool {
     }
 }
 
+/// What executors see goes to the samples and to the log.
 impl executor::Pool for VuPool {
     type Vu = PooledVu;
 
@@ -118,13 +115,10 @@ impl executor::Pool for VuPool {
 
     fn give_back(&self, vu: PooledVu) {
         // The one given back last is the warmest, but k6's users take turns.
-        self.put(vu);
+        self.idle.borrow_mut().push_back(vu);
     }
-}
 
-/// What executors see goes to the samples and to the log.
-impl executor::Watch for VuPool {
-    fn dropped(&self, scenario: usize, count: u64, why: Dropped, _: At) {
+    fn dropped(&self, scenario: usize, count: u64, why: Dropped) {
         let scenario = &self.shard.common.options.scenarios[scenario];
         let tags = self.shard.tags.with_automatic(&[(SystemTag::Scenario, &scenario.name)]);
         self.shard.observe(builtin::DROPPED_ITERATIONS, count as f64, &tags);

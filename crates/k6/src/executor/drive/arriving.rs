@@ -132,10 +132,9 @@ fn arrival<P: Pool>(share: &Rc<Share<P>>, room: &Rc<Room>, planned: At) {
         }
     }
     share.dropped(1, Dropped::Busy);
-    let left = dispatch.unplanned.load(SeqCst) > 0;
-    if !left {
+    if dispatch.unplanned.load(SeqCst) == 0 {
         if !dispatch.warned.swap(true, SeqCst) {
-            share.watch.insufficient_vus(share.common.scenario, share.course().most_vus);
+            share.pool.insufficient_vus(share.common.scenario, share.course().most_vus);
         }
         return;
     }
@@ -181,16 +180,17 @@ async fn sit<P: Pool>(share: Rc<Share<P>>, room: Rc<Room>, seat: Rc<Seat>, mut v
     let stop: Stop = share.stop(share.common.hard_end);
     let mut alarm = pin!(share.clock.sleep_until(stop.deadline()));
     let desk = &share.common.dispatch.shards[share.shard];
-    share.common.hold(1);
+    let counts = &share.common.counts;
+    counts.hold();
     loop {
         room.idle.borrow_mut().push_back(Rc::clone(&seat));
         desk.idle.fetch_add(1, SeqCst);
         let Some(planned) = seat.next().await else { break };
-        share.common.activate(1);
+        counts.active.add(1);
         share.iterate(&mut vu, planned, &stop, alarm.as_mut()).await;
-        share.common.activate(-1);
+        counts.active.end_one();
     }
-    share.common.hold(-1);
+    counts.held.end_one();
     share.pool.give_back(vu);
 }
 

@@ -1,8 +1,9 @@
 //! Users whose next iteration follows their last: constant and ramping users, iterations per user and shared ones.
 
 use super::Share;
-use crate::executor::{Dropped, Pool, Turn};
+use crate::executor::{Dropped, Pool, Stop, Turn};
 use crate::options::Executor;
+use sonagi_measure::At;
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
@@ -42,12 +43,13 @@ impl<P: Pool> Share<P> {
                 continue;
             }
             let Some(mut vu) = self.take().await else { return self.undone(0) };
-            self.common.hold(1);
-            self.common.activate(1);
+            let counts = &self.common.counts;
+            counts.hold();
+            counts.active.add(1);
             next = self.span(&mut vu, until, &mut spans, &stop).await;
             self.pool.give_back(vu);
-            self.common.activate(-1);
-            self.common.hold(-1);
+            counts.active.end_one();
+            counts.held.end_one();
         }
     }
 
@@ -55,10 +57,10 @@ impl<P: Pool> Share<P> {
     async fn span(
         &self,
         vu: &mut P::Vu,
-        mut until: sonagi_measure::At,
-        spans: &mut impl Iterator<Item = (sonagi_measure::At, sonagi_measure::At)>,
-        stop: &super::Stop,
-    ) -> Option<(sonagi_measure::At, sonagi_measure::At)> {
+        mut until: At,
+        spans: &mut impl Iterator<Item = (At, At)>,
+        stop: &Stop,
+    ) -> Option<(At, At)> {
         let mut alarm = pin!(self.clock.sleep_until(stop.deadline()));
         let mut done = 0;
         loop {

@@ -10,7 +10,7 @@ mod looping;
 use super::common::Common;
 use super::plan::Plan;
 use super::stop::Stop;
-use super::{Dropped, Iteration, Over, Pool, Reason, Vu, Watch};
+use super::{Course, Dropped, Iteration, Over, Pool, Reason, Turn, Vu};
 use crate::options::Scenario;
 use sonagi_measure::At;
 use sonagi_transport::clock::{Clock, Sleep};
@@ -32,8 +32,6 @@ pub struct Share<P: Pool> {
     pub pool: Rc<P>,
     /// The shard's clock.
     pub clock: Rc<Clock>,
-    /// Told what is dropped.
-    pub watch: Rc<dyn Watch>,
 }
 
 /// Runs a share to its end. To be called on the shard's thread, within its `LocalSet`, on every shard of the plan.
@@ -52,12 +50,12 @@ pub async fn run<P: Pool>(share: Share<P>) {
 }
 
 impl<P: Pool> Share<P> {
-    fn course(&self) -> &super::Course {
+    fn course(&self) -> &Course {
         &self.plan.scenarios[self.common.scenario]
     }
 
     /// The turns whose place is on this shard.
-    fn turns(&self) -> impl Iterator<Item = &super::Turn> {
+    fn turns(&self) -> impl Iterator<Item = &Turn> {
         let here = |place: u64| place % self.plan.shards as u64 == self.shard as u64;
         self.course().turns.iter().filter(move |(_, place)| here(*place)).map(|(turn, _)| turn)
     }
@@ -80,29 +78,27 @@ impl<P: Pool> Share<P> {
 
     async fn create(&self) -> Option<P::Vu> {
         let created = self.pool.create().await;
-        created.inspect_err(|why| self.watch.failed(self.common.scenario, why)).ok()
+        created.inspect_err(|why| self.pool.failed(self.common.scenario, why)).ok()
     }
 
     fn dropped(&self, count: u64, why: Dropped) {
         if count > 0 {
-            self.common.count_dropped(count);
-            self.watch.dropped(self.common.scenario, count, why, self.clock.now());
+            self.common.counts.dropped.add(count);
+            self.pool.dropped(self.common.scenario, count, why);
         }
     }
 
     /// One iteration, stopped at its hard end by `alarm`.
     async fn iterate(&self, vu: &mut P::Vu, planned: At, stop: &Stop, alarm: Pin<&mut Sleep>) {
-        let (scenario, number) = (self.common.scenario, self.common.number());
+        let Common { scenario, counts, .. } = &*self.common;
+        let (scenario, number) = (*scenario, counts.begun.add(1));
         let iterating = vu.iterate(Iteration { scenario, number, planned, stop: stop.clone() });
         let (over, has_waited) = stop.bound(alarm, iterating).await;
-        match over {
-            Over::Complete => self.common.count_complete(),
-            Over::Interrupted => self.common.count_interrupted(),
-            Over::Abort(why) => {
-                self.common.count_interrupted();
-                self.common.test.abort.ask(Reason::Script(why));
-                self.clock.wake_all();
-            }
+        let count = if over == Over::Complete { &counts.complete } else { &counts.interrupted };
+        count.add(1);
+        if let Over::Abort(why) = over {
+            self.common.test.abort.ask(Reason::Script(why));
+            self.clock.wake_all();
         }
         // A script that never waits must not keep the shard's others from running.
         if !has_waited {

@@ -145,23 +145,19 @@ impl Pool for Sleepers {
     fn give_back(&self, vu: Sleeper) {
         self.idle.borrow_mut().push_back(vu);
     }
-}
 
-struct Ear(Rc<Place>);
-
-impl Watch for Ear {
-    fn dropped(&self, _: usize, count: u64, why: Dropped, at: At) {
-        let mut report = self.0.report.borrow_mut();
-        report.dropped.push((at.0 / MS, count));
+    fn dropped(&self, _: usize, count: u64, why: Dropped) {
+        let mut report = self.place.report.borrow_mut();
+        report.dropped.push((self.place.now(), count));
         report.late += if why == Dropped::Late { count } else { 0 };
     }
 
     fn insufficient_vus(&self, _: usize, most: u64) {
-        self.0.report.borrow_mut().insufficient.push(most);
+        self.place.report.borrow_mut().insufficient.push(most);
     }
 
     fn failed(&self, _: usize, _: &Failed) {
-        self.0.report.borrow_mut().failed += 1;
+        self.place.report.borrow_mut().failed += 1;
     }
 }
 
@@ -204,7 +200,6 @@ impl Trial {
                     shard,
                     pool: Rc::clone(&pool),
                     clock: Rc::clone(&clock),
-                    watch: Rc::new(Ear(Rc::clone(&place))),
                 }));
             }
         }
@@ -226,14 +221,16 @@ impl Trial {
         }
         for common in &commons {
             assert!(common.ended().is_some());
-            assert_eq!((common.active_vus(), common.held_vus()), (0, 0));
+            assert_eq!((common.counts.active.get(), common.counts.held.get()), (0, 0));
         }
         let mut report = place.report.take();
         report.ended = place.now();
         report.why = test.abort.why().map(Reason::to_string);
-        report.counts = commons.iter().map(|it| [it.complete(), it.interrupted(), it.dropped()]).collect();
+        let counts = commons.iter().map(|it| &it.counts);
+        report.counts =
+            counts.map(|it| [&it.complete, &it.interrupted, &it.dropped].map(Count::get)).collect();
         let dropped: u64 = report.counts.iter().map(|[.., dropped]| dropped).sum();
-        assert_eq!(dropped, report.dropped(), "the watch is told what is counted");
+        assert_eq!(dropped, report.dropped(), "the pool is told what is counted");
         report
     }
 }

@@ -17,7 +17,8 @@ impl Vu for Quick {
     }
 }
 
-struct Quicks(RefCell<Vec<Quick>>);
+/// Users, and how many iterations were dropped.
+struct Quicks(RefCell<Vec<Quick>>, Arc<AtomicU64>);
 
 impl Pool for Quicks {
     type Vu = Quick;
@@ -33,13 +34,9 @@ impl Pool for Quicks {
     fn give_back(&self, vu: Quick) {
         self.0.borrow_mut().push(vu);
     }
-}
 
-struct Count(Arc<AtomicU64>);
-
-impl Watch for Count {
-    fn dropped(&self, _: usize, count: u64, _: Dropped, _: At) {
-        self.0.fetch_add(count, Ordering::SeqCst);
+    fn dropped(&self, _: usize, count: u64, _: Dropped) {
+        self.1.fetch_add(count, Ordering::SeqCst);
     }
 }
 
@@ -62,9 +59,8 @@ fn on_threads(shards: usize, scenario: Scenario) -> (Vec<u64>, u64) {
                     let clock = Clock::real(epoch).unwrap();
                     tokio::task::spawn_local(Rc::clone(&clock).drive());
                     let users = plan.planned_on(shard).map(|_| Quick(Arc::clone(&numbers))).collect();
-                    let pool = Rc::new(Quicks(RefCell::new(users)));
-                    run(Share { options, plan, common, shard, pool, clock, watch: Rc::new(Count(dropped)) })
-                        .await;
+                    let pool = Rc::new(Quicks(RefCell::new(users), dropped));
+                    run(Share { options, plan, common, shard, pool, clock }).await;
                 });
             });
         }

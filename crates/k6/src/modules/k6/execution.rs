@@ -12,7 +12,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crate::execution_context::{CurrentIteration, TestUnderWay};
-use crate::executor::Common;
 use crate::interpreter::go_error;
 use crate::metrics::Metadata;
 use crate::modules::binding::{Builtin, freeze, own, tag};
@@ -52,9 +51,9 @@ const SCENARIO: &[(&str, MakeMember)] = &[
 
 const INSTANCE: &[(&str, MakeMember)] = &[
     ("currentTestRunDuration", |ctx, vu| of_instance(ctx, vu, |it| it.duration_ms(vu.now()))),
-    ("iterationsCompleted", |ctx, vu| of_instance(ctx, vu, |it| it.sum(Common::complete) as f64)),
-    ("iterationsInterrupted", |ctx, vu| of_instance(ctx, vu, |it| it.sum(Common::interrupted) as f64)),
-    ("vusActive", |ctx, vu| of_instance(ctx, vu, |it| it.sum(Common::active_vus) as f64)),
+    ("iterationsCompleted", |ctx, vu| of_instance(ctx, vu, |it| it.sum(|of| &of.complete) as f64)),
+    ("iterationsInterrupted", |ctx, vu| of_instance(ctx, vu, |it| it.sum(|of| &of.interrupted) as f64)),
+    ("vusActive", |ctx, vu| of_instance(ctx, vu, |it| it.sum(|of| &of.active) as f64)),
     ("vusInitialized", |ctx, vu| of_instance(ctx, vu, |it| it.vus_initialized() as f64)),
 ];
 
