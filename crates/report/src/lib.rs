@@ -26,4 +26,4 @@ mod target;
 
 pub use capacity::Capacity;
 pub use matrix::Matrix;
-pub use sink::{Sink, Sinks};
+pub use sink::{Sink, SinkEvent, Sinks};

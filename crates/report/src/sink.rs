@@ -14,11 +14,55 @@ use sonagi_measure::At;
 use sonagi_measure::summary::Summary;
 use sonagi_measure::totals::{Header, Snapshot};
 use std::io;
+use std::sync::Arc;
+
+/// What sinks are told of a run. A copy costs little: a sink may keep it for later.
+#[derive(Clone, Debug)]
+pub enum SinkEvent {
+    /// The run begins.
+    Began(Arc<Header>),
+    /// A second of the run is over.
+    Second(Arc<Snapshot>),
+    /// A phase of the load begins.
+    Phase {
+        /// When it was planned to.
+        at: At,
+        /// Its name in the script.
+        name: Arc<str>,
+    },
+    /// Words about the script, or of the script.
+    Line {
+        /// When.
+        at: At,
+        /// The user that speaks, where one does.
+        user: Option<u32>,
+        /// The words.
+        text: Arc<str>,
+        /// Whether they are the script's (`log` steps, its functions' console), which go to a standard stream besides.
+        is_printed: bool,
+    },
+    /// What the script's language wants in the run's record.
+    Noted {
+        /// When.
+        at: At,
+        /// What it is.
+        kind: &'static str,
+        /// What belongs to it.
+        detail: Value,
+    },
+    /// The phases of the load are over; users finish, then copies under way are waited for.
+    Draining {
+        /// When the last of them ended.
+        at: At,
+    },
+    /// The run is over.
+    Ended(Arc<Summary>),
+}
 
 /// Follows a run as it goes. Called on one thread, about once a second.
 pub trait Sink {
-    /// A second of the run is over.
-    fn snapshot(&mut self, snapshot: &Snapshot) -> io::Result<()>;
+    /// Takes an event.
+    fn event(&mut self, event: &SinkEvent) -> io::Result<()>;
     /// The sink's name in a warning: "the run folder".
     fn name(&self) -> &str {
         "an output"
@@ -26,34 +70,6 @@ pub trait Sink {
     /// Whether it is a record of the run: what it could not write is missing for good.
     fn is_record(&self) -> bool {
         false
-    }
-    /// The run begins.
-    fn began(&mut self, _header: &Header) -> io::Result<()> {
-        Ok(())
-    }
-    /// A phase of the load begins.
-    fn phase(&mut self, _at: At, _name: &str) -> io::Result<()> {
-        Ok(())
-    }
-    /// The engine's own words about the script.
-    fn log(&mut self, _at: At, _user: Option<u32>, _text: &str) -> io::Result<()> {
-        Ok(())
-    }
-    /// Words of the script (`log` steps, its functions' console), which go to a standard stream besides.
-    fn printed(&mut self, _at: At, _user: Option<u32>, _text: &str) -> io::Result<()> {
-        Ok(())
-    }
-    /// What the script's language wants in the run's record.
-    fn noted(&mut self, _at: At, _kind: &'static str, _detail: &Value) -> io::Result<()> {
-        Ok(())
-    }
-    /// The phases of the load are over; users finish, then copies under way are waited for.
-    fn draining(&mut self, _at: At) -> io::Result<()> {
-        Ok(())
-    }
-    /// The run is over.
-    fn ended(&mut self, _summary: &Summary) -> io::Result<()> {
-        Ok(())
     }
 }
 
@@ -91,14 +107,10 @@ impl Sinks {
         self.all.push(Called { sink: Box::new(sink), has_failed: false, last: None });
     }
 
-    /// Calls `tell` on every sink; `trouble` hears of each sink's first error.
-    pub fn each(
-        &mut self,
-        mut tell: impl FnMut(&mut dyn Sink) -> io::Result<()>,
-        mut trouble: impl FnMut(Trouble),
-    ) {
+    /// Tells every sink of an event; `trouble` hears of each sink's first error.
+    pub fn tell(&mut self, event: &SinkEvent, mut trouble: impl FnMut(Trouble)) {
         for Called { sink, has_failed, last } in &mut self.all {
-            *last = tell(sink.as_mut()).err();
+            *last = sink.event(event).err();
             if let Some(error) = last.as_ref().filter(|_| !*has_failed) {
                 *has_failed = true;
                 trouble(Trouble { sink: sink.name().to_string(), error: again(error) });

@@ -1,14 +1,11 @@
 //! What broke first in a run that is just over, from its seconds as they came: also of one that leaves no folder.
 
 use crate::terminal::Terminal;
-use serde_json::{Value, json};
-use sonagi_measure::At;
+use serde_json::json;
 use sonagi_measure::frame::Framer;
 use sonagi_measure::metrics::Registry;
-use sonagi_measure::summary::Summary;
-use sonagi_measure::totals::{Header, Snapshot};
-use sonagi_report::Sink;
 use sonagi_report::diagnosis::brief;
+use sonagi_report::{Sink, SinkEvent};
 use sonagi_verdict::{Diagnosis, Investigation};
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -49,27 +46,23 @@ impl Sink for Diagnosed {
     fn name(&self) -> &str {
         "the diagnosis"
     }
-    fn began(&mut self, header: &Header) -> io::Result<()> {
-        // The run's own registry would only add what tells sub-metrics apart, which no rule asks for.
-        let registry = Arc::new(Registry::new(&[]));
-        self.followed().framer = Some(Framer::new(Arc::new(header.clone()), registry, |_| None));
-        Ok(())
-    }
-    fn snapshot(&mut self, snapshot: &Snapshot) -> io::Result<()> {
-        let Followed { framer, investigation, .. } = &mut *self.followed();
-        if let Some(framer) = framer {
-            investigation.frame(framer.frame(snapshot));
+    fn event(&mut self, event: &SinkEvent) -> io::Result<()> {
+        let Followed { framer, investigation, diagnosis } = &mut *self.followed();
+        match event {
+            SinkEvent::Began(header) => {
+                // The run's own registry would only add what tells sub-metrics apart, which no rule asks for.
+                let registry = Arc::new(Registry::new(&[]));
+                *framer = Some(Framer::new(Arc::clone(header), registry, |_| None));
+            }
+            SinkEvent::Second(snapshot) => {
+                framer.iter_mut().for_each(|framer| investigation.frame(framer.frame(snapshot)));
+            }
+            SinkEvent::Noted { at, kind, detail } => {
+                investigation.event(&json!({ "at_ns": at.0, "kind": kind, "detail": detail }));
+            }
+            SinkEvent::Ended(summary) => *diagnosis = investigation.conclude(summary),
+            _ => {}
         }
-        Ok(())
-    }
-    fn noted(&mut self, at: At, kind: &'static str, detail: &Value) -> io::Result<()> {
-        let event = json!({ "at_ns": at.0, "kind": kind, "detail": detail });
-        self.followed().investigation.event(&event);
-        Ok(())
-    }
-    fn ended(&mut self, summary: &Summary) -> io::Result<()> {
-        let mut followed = self.followed();
-        followed.diagnosis = followed.investigation.conclude(summary);
         Ok(())
     }
 }

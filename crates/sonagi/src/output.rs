@@ -7,8 +7,7 @@ use clap::{Arg, ArgMatches};
 use serde_json::Value;
 use sonagi_artillery::report::{self as artillery, Periods};
 use sonagi_measure::summary::Summary;
-use sonagi_measure::totals::{Header, Snapshot};
-use sonagi_report::Sink;
+use sonagi_report::{Sink, SinkEvent};
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -79,12 +78,12 @@ impl Sink for Report {
     fn name(&self) -> &str {
         "the report"
     }
-    fn began(&mut self, header: &Header) -> io::Result<()> {
-        self.periods().began(header);
-        Ok(())
-    }
-    fn snapshot(&mut self, snapshot: &Snapshot) -> io::Result<()> {
-        self.periods().second(snapshot);
+    fn event(&mut self, event: &SinkEvent) -> io::Result<()> {
+        match event {
+            SinkEvent::Began(header) => self.periods().began(header),
+            SinkEvent::Second(snapshot) => self.periods().second(snapshot),
+            _ => {}
+        }
         Ok(())
     }
 }

@@ -5,9 +5,10 @@ use crate::invocation;
 use crate::queued_sink::QueuedSink;
 use sonagi_engine::{LogLine, RunEvent, Speaker};
 use sonagi_measure::totals::{Header, ScriptFile};
-use sonagi_report::sink::Folder;
-use sonagi_report::{Sink, Sinks};
+use sonagi_report::sink::{Folder, Trouble};
+use sonagi_report::{SinkEvent, Sinks};
 use std::io;
+use std::sync::Arc;
 
 /// What a run of either language is followed by, where it is wanted.
 #[derive(Default)]
@@ -29,22 +30,29 @@ pub(crate) fn sinks(wanted: WantedSinks) -> io::Result<Sinks> {
     Ok(sinks)
 }
 
-/// Tells a sink of an event; the header of a run with the command and the script of this process.
-pub(crate) fn pass(sink: &mut dyn Sink, event: &RunEvent<'_>, script: Option<&ScriptFile>) -> io::Result<()> {
-    match *event {
+/// Tells sinks of an event, and `trouble` of what goes wrong with them; the header of a run with the command and the
+/// script of this process.
+pub(crate) fn pass(
+    sinks: &mut Sinks,
+    event: &RunEvent<'_>,
+    script: Option<&ScriptFile>,
+    trouble: impl FnMut(Trouble),
+) {
+    let event = match *event {
         RunEvent::Began(header) => {
             let (command, script) = (invocation::command(), script.cloned());
-            sink.began(&Header { command, script, ..header.clone() })
+            SinkEvent::Began(Arc::new(Header { command, script, ..header.clone() }))
         }
-        RunEvent::Second(snapshot) => sink.snapshot(snapshot),
-        RunEvent::Phase { at, name } => sink.phase(at, name),
-        RunEvent::Line(LogLine { at, speaker: Speaker::Engine, user, text, .. }) => {
-            sink.log(*at, *user, text)
+        RunEvent::Second(snapshot) => SinkEvent::Second(Arc::new(snapshot.clone())),
+        RunEvent::Phase { at, name } => SinkEvent::Phase { at, name: name.into() },
+        RunEvent::Line(LogLine { at, speaker, user, text, .. }) => {
+            let (text, is_printed) = (text.as_str().into(), *speaker != Speaker::Engine);
+            SinkEvent::Line { at: *at, user: *user, text, is_printed }
         }
-        RunEvent::Line(LogLine { at, user, text, .. }) => sink.printed(*at, *user, text),
-        RunEvent::Progress(_) => Ok(()),
-        RunEvent::Noted { at, kind, detail } => sink.noted(at, kind, detail),
-        RunEvent::Draining { at } => sink.draining(at),
-        RunEvent::Ended(summary) => sink.ended(summary),
-    }
+        RunEvent::Progress(_) => return,
+        RunEvent::Noted { at, kind, detail } => SinkEvent::Noted { at, kind, detail: detail.clone() },
+        RunEvent::Draining { at } => SinkEvent::Draining { at },
+        RunEvent::Ended(summary) => SinkEvent::Ended(Arc::new(summary.clone())),
+    };
+    sinks.tell(&event, trouble);
 }

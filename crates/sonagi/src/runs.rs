@@ -372,7 +372,7 @@ fn one(
         if let (Some(watched), RunEvent::Second(snapshot)) = (&mut watched, &event) {
             watched.second(snapshot);
         }
-        sinks.each(|sink| pass(sink, &event, script.as_ref()), |trouble| warn(&trouble, terminal));
+        pass(&mut sinks, &event, script.as_ref(), |trouble| warn(&trouble, terminal));
         if let RunEvent::Line(line) = event {
             speak(line.speaker, &line.text, options, terminal);
         }

@@ -3,12 +3,10 @@
 //! Reserving makes the folder and proves that a file can be written in it, so that a full disk or a folder without
 //! permission is an error before the load starts, not a loss after it.
 
-use super::Sink;
-use serde_json::{Value, json};
-use sonagi_measure::At;
+use super::{Sink, SinkEvent};
+use serde_json::json;
 use sonagi_measure::folder::{DRAINING, Writer};
 use sonagi_measure::summary::Summary;
-use sonagi_measure::totals::{Header, Snapshot};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -78,35 +76,26 @@ impl Sink for Folder {
     fn is_record(&self) -> bool {
         true
     }
-    fn began(&mut self, header: &Header) -> io::Result<()> {
-        self.writer = Some(Writer::create(&self.path, header)?);
-        Ok(())
-    }
-    fn snapshot(&mut self, snapshot: &Snapshot) -> io::Result<()> {
-        self.writer()?.snapshot(snapshot)
-    }
-    fn phase(&mut self, at: At, name: &str) -> io::Result<()> {
-        self.writer()?.event(at, "phase", json!({ "name": name }))
-    }
-    fn log(&mut self, at: At, user: Option<u32>, text: &str) -> io::Result<()> {
-        self.writer()?.event(at, "log", json!({ "user": user, "text": text }))
-    }
-    fn printed(&mut self, at: At, user: Option<u32>, text: &str) -> io::Result<()> {
-        self.log(at, user, text)
-    }
-    fn noted(&mut self, at: At, kind: &'static str, detail: &Value) -> io::Result<()> {
-        self.writer()?.event(at, kind, detail.clone())
-    }
-    fn draining(&mut self, at: At) -> io::Result<()> {
-        self.writer()?.event(at, DRAINING, json!({}))
-    }
-    fn ended(&mut self, summary: &Summary) -> io::Result<()> {
-        match self.writer.take() {
-            Some(writer) => {
-                let run_folder = Some(self.path.display().to_string());
-                writer.finish(&Summary { run_folder, ..summary.clone() })
+    fn event(&mut self, event: &SinkEvent) -> io::Result<()> {
+        match event {
+            SinkEvent::Began(header) => {
+                self.writer = Some(Writer::create(&self.path, header)?);
+                Ok(())
             }
-            None => self.writer().map(drop),
+            SinkEvent::Second(snapshot) => self.writer()?.snapshot(snapshot),
+            SinkEvent::Phase { at, name } => self.writer()?.event(*at, "phase", json!({ "name": &**name })),
+            SinkEvent::Line { at, user, text, .. } => {
+                self.writer()?.event(*at, "log", json!({ "user": user, "text": &**text }))
+            }
+            SinkEvent::Noted { at, kind, detail } => self.writer()?.event(*at, kind, detail.clone()),
+            SinkEvent::Draining { at } => self.writer()?.event(*at, DRAINING, json!({})),
+            SinkEvent::Ended(summary) => match self.writer.take() {
+                Some(writer) => {
+                    let run_folder = Some(self.path.display().to_string());
+                    writer.finish(&Summary { run_folder, ..Summary::clone(summary) })
+                }
+                None => self.writer().map(drop),
+            },
         }
     }
 }

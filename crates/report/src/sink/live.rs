@@ -1,11 +1,9 @@
 //! The live line as a sink: redrawn in place on a terminal, plain lines now and then elsewhere.
 
-use super::Sink;
+use super::{Sink, SinkEvent};
 use crate::page::{cut, tame};
 use crate::progress::Line;
-use sonagi_measure::At;
-use sonagi_measure::summary::Summary;
-use sonagi_measure::totals::{Header, Snapshot};
+use sonagi_measure::totals::Snapshot;
 use std::io::{self, Write};
 
 /// A line that is not redrawn is written after the first second and then this often, in seconds: a log of an hour's
@@ -66,7 +64,18 @@ impl<W: Write> Live<W> {
         Ok(())
     }
 
-    fn draw(&mut self, line: &Line) -> io::Result<()> {
+    fn second(&mut self, snapshot: &Snapshot) -> io::Result<()> {
+        let line = Line { snapshot, is_loaded: self.is_loaded, length: self.length };
+        let second = line.second();
+        let due = second == 1 || second.is_multiple_of(PLAIN_EVERY);
+        if self.redrawn.is_none() && (!due || second == self.written) {
+            return Ok(());
+        }
+        self.written = second;
+        self.draw(&line)
+    }
+
+    fn draw(&mut self, line: &Line<'_>) -> io::Result<()> {
         match self.redrawn {
             Some(columns) => {
                 self.clear()?;
@@ -85,40 +94,26 @@ impl<W: Write> Sink for Live<W> {
     fn name(&self) -> &str {
         "the live line"
     }
-    fn began(&mut self, header: &Header) -> io::Result<()> {
-        self.length = header.load_s.map(|seconds| seconds.round() as u64).filter(|length| *length > 0);
-        Ok(())
-    }
-    fn snapshot(&mut self, snapshot: &Snapshot) -> io::Result<()> {
-        let line = if self.is_loaded { Line::after_load(snapshot) } else { Line::of(snapshot) };
-        let line = Line { length: self.length, ..line };
-        let due = line.second == 1 || line.second.is_multiple_of(PLAIN_EVERY);
-        if self.redrawn.is_none() && (!due || line.second == self.written) {
-            return Ok(());
+    fn event(&mut self, event: &SinkEvent) -> io::Result<()> {
+        match event {
+            SinkEvent::Began(header) => {
+                let length = header.load_s.map(|seconds| seconds.round() as u64);
+                self.length = length.filter(|length| *length > 0);
+            }
+            SinkEvent::Second(snapshot) => return self.second(snapshot),
+            SinkEvent::Phase { name, .. } => return self.say(&format!("phase {name}")),
+            SinkEvent::Line { user: Some(user), text, is_printed: false, .. } => {
+                return self.say(&format!("user {user}: {text}"));
+            }
+            SinkEvent::Line { text, is_printed: false, .. } => return self.say(text),
+            // Makes room: whoever prints a line writes to the same terminal.
+            SinkEvent::Line { .. } | SinkEvent::Ended(_) => {
+                self.clear()?;
+                return self.out.flush();
+            }
+            SinkEvent::Draining { .. } => self.is_loaded = true,
+            SinkEvent::Noted { .. } => {}
         }
-        self.written = line.second;
-        self.draw(&line)
-    }
-    fn phase(&mut self, _at: At, name: &str) -> io::Result<()> {
-        self.say(&format!("phase {name}"))
-    }
-    fn log(&mut self, _at: At, user: Option<u32>, text: &str) -> io::Result<()> {
-        match user {
-            Some(user) => self.say(&format!("user {user}: {text}")),
-            None => self.say(text),
-        }
-    }
-    /// Makes room: whoever prints it writes to the same terminal.
-    fn printed(&mut self, _at: At, _user: Option<u32>, _text: &str) -> io::Result<()> {
-        self.clear()?;
-        self.out.flush()
-    }
-    fn draining(&mut self, _at: At) -> io::Result<()> {
-        self.is_loaded = true;
         Ok(())
-    }
-    fn ended(&mut self, _summary: &Summary) -> io::Result<()> {
-        self.clear()?;
-        self.out.flush()
     }
 }

@@ -78,8 +78,7 @@ impl TestFolder {
             let warning = "the test goes on, but its record may be incomplete";
             terminal.say(&format!("warning: {sink}: {error}; {warning}"));
         };
-        let script = Some(&self.script);
-        self.sinks.each(|sink| pass(sink, event, script), warn);
+        pass(&mut self.sinks, event, Some(&self.script), warn);
     }
 
     /// Prints the folder's path, and how to look at it; whether all outputs hold the whole test. An empty folder is

@@ -99,7 +99,7 @@ impl Unattended<'_> {
                 _ => {}
             }
             service.note(&event);
-            sinks.each(|sink| pass(sink, &event, Some(&file)), |trouble| runs::warn(&trouble, terminal));
+            pass(&mut sinks, &event, Some(&file), |trouble| runs::warn(&trouble, terminal));
         };
         let loaded = load(asked, abort, &mut |event| on(event, &mut service));
         let started = loaded.and_then(|test| service.start(test, &script, path.as_deref(), stop_requests));

@@ -19,7 +19,7 @@ use sonagi_measure::ledger::Rules;
 use sonagi_measure::metrics::{MetricStore, Registry};
 use sonagi_measure::recorder::Record;
 use sonagi_measure::totals::{Header, Totals};
-use sonagi_report::{Sink, Sinks};
+use sonagi_report::{SinkEvent, Sinks};
 use sonagi_watch::Taken;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ impl Recorded {
         let is_stopped = Arc::new(AtomicBool::new(false));
         let stop = Arc::clone(&is_stopped);
         let mut recorded = Recorded { pages, folder, sinks, totals, is_stopped, terminal: *terminal };
-        recorded.tell(|sink| sink.began(&header));
+        recorded.tell(&SinkEvent::Began(Arc::new(header)));
         recorded.pages.begin(&recorded.folder, move || stop.store(true, Ordering::Release));
         Ok(Some(recorded))
     }
@@ -73,20 +73,20 @@ impl Recorded {
     pub(crate) fn second(&mut self, at: At, taken: &Taken) {
         for note in &taken.notes {
             let Sighting { at, kind, detail } = sighting(note.clone());
-            self.tell(|sink| sink.noted(at, kind, &detail));
+            self.tell(&SinkEvent::Noted { at, kind, detail });
         }
         let record = Record { metrics: taken.interval.clone(), ..Record::default() };
         let snapshot = self.totals.absorb(vec![record], at, health::process(1));
-        self.tell(|sink| sink.snapshot(&snapshot));
+        self.tell(&SinkEvent::Second(Arc::new(snapshot)));
     }
 
     /// The watch is over: completes its folder, and serves on if that is wanted.
     pub(crate) fn end(mut self, at: At, stop_requests: &StopRequests) -> Result<(), Error> {
         self.pages.over();
         let snapshot = self.totals.close(at);
-        self.tell(|sink| sink.snapshot(&snapshot));
+        self.tell(&SinkEvent::Second(Arc::new(snapshot)));
         let summary = languages::unjudged(self.totals.summary());
-        self.tell(|sink| sink.ended(&summary));
+        self.tell(&SinkEvent::Ended(Arc::new(summary)));
         let Recorded { pages, folder, mut sinks, terminal, .. } = self;
         let incomplete = sinks.incomplete().map(runs::incomplete);
         pages.settle();
@@ -98,9 +98,9 @@ impl Recorded {
         incomplete.map_or(Ok(()), Err)
     }
 
-    fn tell(&mut self, tell: impl FnMut(&mut dyn Sink) -> std::io::Result<()>) {
+    fn tell(&mut self, event: &SinkEvent) {
         let terminal = self.terminal;
-        self.sinks.each(tell, |trouble| runs::warn(&trouble, &terminal));
+        self.sinks.tell(event, |trouble| runs::warn(&trouble, &terminal));
     }
 }
 
