@@ -10,6 +10,7 @@ use crate::figures::{count, counted, figure, median, percent};
 use crate::page::{Page, Tone, padded};
 use serde::{Deserialize, Serialize};
 use sonagi_verdict::capacity::{Bound, End, Found, Goal, Outcome, Trial};
+use std::collections::BTreeSet;
 
 /// The share of the capacity that a service is best operated at: what is left is for peaks, and for a host that fails.
 const OPERATED_SHARE: f64 = 0.7;
@@ -137,16 +138,10 @@ impl Capacity {
     pub fn console(&self, width: usize, colour: bool) -> String {
         let mut page = Page::new(width, colour);
         page.entry("capacity", self.tone(), &self.verdict());
-        for sentence in self.beside() {
-            page.more(&sentence);
-        }
+        self.beside().iter().for_each(|sentence| page.more(sentence));
         page.entry("until", Tone::Faint, &self.until);
         self.curve(&mut page);
-        let mut label = "recovery";
-        for sentence in self.recovered() {
-            page.entry(label, Tone::Faint, &sentence);
-            label = "";
-        }
+        page.entries("recovery", self.recovered());
         page.entry("budget", Tone::Faint, &self.budget());
         page.finish()
     }
@@ -176,11 +171,8 @@ impl Capacity {
                 format!("at least {}: {}, and the range ends there", self.load(lower.load), self.holds(lower))
             }
             (Some(End::Below), _, Some(upper)) => {
-                format!(
-                    "below {}: the lowest load of the range {}",
-                    self.load(upper.load),
-                    self.failed(upper)
-                )
+                let (load, failed) = (self.load(upper.load), failed(upper));
+                format!("below {load}: the lowest load of the range {failed}")
             }
             (Some(End::Generator), Some(lower), _) => {
                 let limit = self.generator_limit.map(|limit| format!(" ({})", limit.word()));
@@ -196,11 +188,7 @@ impl Capacity {
     }
 
     fn fails(&self, bound: &Bound) -> String {
-        format!("{} {}", self.load(bound.load), self.failed(bound))
-    }
-
-    fn failed(&self, Bound { agreeing, trials, .. }: &Bound) -> String {
-        format!("does not (failed {agreeing} of {trials})")
+        format!("{} {}", self.load(bound.load), failed(bound))
     }
 
     fn why(&self) -> String {
@@ -271,30 +259,20 @@ impl Capacity {
     /// What is known of a search that has no answer.
     fn known(&self) -> String {
         let Found { lower, upper, held, missed } = &self.found;
-        let mut known = Vec::new();
-        match (lower, held) {
-            (Some(lower), _) => known.push(self.holds(lower)),
-            (None, Some(held)) => known.push(format!("{} held (unconfirmed)", self.load(*held))),
-            (None, None) => {}
-        }
-        match (upper, missed) {
-            (Some(upper), _) => known.push(self.fails(upper)),
-            (None, Some(missed)) => known.push(format!("{} did not (unconfirmed)", self.load(*missed))),
-            (None, None) => {}
-        }
-        if known.is_empty() {
-            "nothing is known yet".to_owned()
-        } else {
-            format!("so far: {}", known.join(", "))
+        let unconfirmed = |load: u64, what: &str| format!("{} {what} (unconfirmed)", self.load(load));
+        let lower = lower.as_ref().map(|lower| self.holds(lower));
+        let upper = upper.as_ref().map(|upper| self.fails(upper));
+        let lower = lower.or_else(|| held.map(|held| unconfirmed(held, "held")));
+        let upper = upper.or_else(|| missed.map(|missed| unconfirmed(missed, "did not")));
+        match lower.into_iter().chain(upper).collect::<Vec<_>>().as_slice() {
+            [] => "nothing is known yet".to_owned(),
+            known => format!("so far: {}", known.join(", ")),
         }
     }
 
     /// The loads that were tried, from the lowest.
-    fn loads(&self) -> Vec<u64> {
-        let mut loads: Vec<u64> = self.trials.iter().map(|row| row.trial.load).collect();
-        loads.sort_unstable();
-        loads.dedup();
-        loads
+    fn loads(&self) -> BTreeSet<u64> {
+        self.trials.iter().map(|row| row.trial.load).collect()
     }
 
     fn trials_at(&self, load: u64) -> Vec<&TrialRow> {
@@ -331,16 +309,11 @@ impl Capacity {
         let of = |value: fn(&TrialRow) -> Option<f64>| {
             median(longest.clone().filter_map(|row| value(row)).collect())
         };
-        let ms =
-            |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |ms| format!("{}\u{a0}ms", figure(ms)));
-        let achieved = of(|row| row.achieved_per_s);
-        let achieved = achieved.map_or_else(|| "-".to_owned(), |rate| format!("{}/s", figure(rate)));
-        let mut cells = vec![achieved, ms(of(|row| row.p50_ms)), ms(of(|row| row.p99_ms))];
-        if delivers {
-            let delivered = of(|row| row.delivered);
-            cells.push(delivered.map_or_else(|| "-".to_owned(), percent));
-        }
-        cells
+        let cell = |value: Option<f64>, told: fn(f64) -> String| value.map_or_else(|| "-".to_owned(), told);
+        let ms = |value: Option<f64>| cell(value, |ms| format!("{}\u{a0}ms", figure(ms)));
+        let achieved = cell(of(|row| row.achieved_per_s), |rate| format!("{}/s", figure(rate)));
+        let delivered = delivers.then(|| cell(of(|row| row.delivered), percent));
+        [achieved, ms(of(|row| row.p50_ms)), ms(of(|row| row.p99_ms))].into_iter().chain(delivered).collect()
     }
 
     /// What the trials at a load came to.
@@ -368,9 +341,7 @@ impl Capacity {
 
     /// How the target recovered: one line a load, and one for all after which it was itself at once.
     fn recovered(&self) -> Vec<String> {
-        let mut loads: Vec<u64> = self.recoveries.iter().map(|recovery| recovery.after).collect();
-        loads.sort_unstable();
-        loads.dedup();
+        let loads: BTreeSet<u64> = self.recoveries.iter().map(|recovery| recovery.after).collect();
         let worst = |load: u64| {
             let of = self.recoveries.iter().filter(move |recovery| recovery.after == load);
             of.max_by(|a, b| a.seconds.unwrap_or(f64::MAX).total_cmp(&b.seconds.unwrap_or(f64::MAX)))
@@ -387,17 +358,18 @@ impl Capacity {
             loads.into_iter().filter_map(worst).partition(is_at_once);
         let others = (!at_once.is_empty()).then(|| {
             let probe_s = at_once.iter().map(|recovery| recovery.probe_s).fold(0.0, f64::max);
-            match (probe_s > SHORT_PROBE_S, slow.is_empty()) {
-                (false, true) => "at once after every load that failed".to_owned(),
-                (false, false) => "at once after the others".to_owned(),
-                (true, true) => {
-                    format!("in the first probe ({}) after every load that failed", time(probe_s))
-                }
-                (true, false) => format!("in the first probe ({}) after the others", time(probe_s)),
+            let which = if slow.is_empty() { "every load that failed" } else { "the others" };
+            match probe_s > SHORT_PROBE_S {
+                true => format!("in the first probe ({}) after {which}", time(probe_s)),
+                false => format!("at once after {which}"),
             }
         });
         slow.into_iter().map(told).chain(others).collect()
     }
+}
+
+fn failed(Bound { agreeing, trials, .. }: &Bound) -> String {
+    format!("does not (failed {agreeing} of {trials})")
 }
 
 /// The titles of the curve's columns, but for the last.

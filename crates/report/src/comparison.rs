@@ -3,6 +3,7 @@
 
 mod paged;
 
+pub(crate) use paged::labelled;
 pub use paged::page;
 
 use crate::figures::{count, counted, figure};

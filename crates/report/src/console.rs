@@ -13,6 +13,7 @@ use sonagi_measure::recorder::Counter;
 use sonagi_measure::summary::{
     Cause, Conclusion, ErrorSummary, Generator, Health, Quantiles, Service, Summary,
 };
+use sonagi_measure::thresholds::Judged;
 
 /// What is said of a run that has no end.
 pub const CUT_OFF: &str =
@@ -85,9 +86,7 @@ fn under(outcome: &Outcome, run: &Summary, mut page: Page) -> String {
     errors(&mut page, &run.errors);
     page.blank();
     generator(&mut page, &run.generator);
-    for (at, parts) in target::lines(run).iter().enumerate() {
-        page.entry(if at == 0 { "target" } else { "" }, Tone::Faint, &items(parts));
-    }
+    page.entries("target", target::lines(run).iter().map(|parts| items(parts)));
     if let Some(service) = &run.service {
         self::service(&mut page, service);
     }
@@ -148,36 +147,28 @@ fn users(page: &mut Page, run: &Summary) {
         }
         None => format!("{} started of {} planned", count(users.started), count(users.planned)),
     }];
-    for (n, what) in [(users.missed, "missed"), (users.skipped, skipped)] {
-        if n > 0 {
-            parts.push(format!("{} {what}", count(n)));
-        }
-    }
+    parts.extend(some(&[(users.missed, "missed"), (users.skipped, skipped)]));
     parts.push(format!("{} completed", count(users.completed)));
     parts.push(format!("{} failed", count(users.failed)));
-    if users.stopped > 0 {
-        parts.push(format!("{} stopped", count(users.stopped)));
-    }
-    if users.active > 0 {
-        parts.push(format!("{} still active", count(users.active)));
-    }
+    parts.extend(some(&[(users.stopped, "stopped"), (users.active, "still active")]));
     if users.peak > 0 {
         parts.push(format!("peak {} concurrent", count(users.peak)));
     }
     page.entry(label, Tone::Faint, &items(&parts));
     if users.session_ms.count > 0 {
-        let session = &users.session_ms;
-        page.more(&format!(
-            "session duration {} median, {} max",
-            session_length(session.p50),
-            session_length(session.max)
-        ));
+        let [median, max] = [users.session_ms.p50, users.session_ms.max].map(session_length);
+        page.more(&format!("session duration {median} median, {max} max"));
     }
     if run.scenarios.len() > 1 {
         let by_name: Vec<_> =
             run.scenarios.iter().map(|(name, n)| format!("{name}: {}", count(*n))).collect();
         page.more(&items(&by_name));
     }
+}
+
+/// Those of the counts that are not zero, with what each is of.
+fn some(counts: &[(u64, &str)]) -> Vec<String> {
+    counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{} {what}", count(*n))).collect()
 }
 
 /// `duration` has too few digits for what is over within milliseconds.
@@ -192,11 +183,8 @@ fn metrics(page: &mut Page, run: &Summary) {
         return;
     }
     page.blank();
-    for (index, (name, metric)) in run.metrics.iter().take(SHOWN).enumerate() {
-        let told = metric_told(metric);
-        let label = if index == 0 { "metrics" } else { "" };
-        page.entry(label, Tone::Faint, &format!("{name}: {told}"));
-    }
+    let told = run.metrics.iter().map(|(name, metric)| format!("{name}: {}", metric_told(metric)));
+    page.entries("metrics", told.take(SHOWN));
     if let Some(more) = run.metrics.len().checked_sub(SHOWN).filter(|more| *more > 0) {
         page.more(&format!("and {more} more in run.json"));
     }
@@ -229,11 +217,8 @@ fn expectations(page: &mut Page, run: &Summary) {
     }
     page.blank();
     let tone = if all.failed == 0 { Tone::Good } else { Tone::Bad };
-    page.entry(
-        "expect",
-        tone,
-        &format!("{} of {} met", count(all.ok), counted(all.ok + all.failed, "expectation")),
-    );
+    let expected = counted(all.ok + all.failed, "expectation");
+    page.entry("expect", tone, &format!("{} of {expected} met", count(all.ok)));
     for (kind, expected) in all.kinds.iter().filter(|(_, expected)| expected.failed > 0).take(10) {
         page.more(&format!("{kind}: {} not met; {}", count(expected.failed), expected.example));
     }
@@ -252,19 +237,10 @@ fn traffic(page: &mut Page, run: &Summary) {
         page.blank();
     }
     if out + back > 0 {
-        page.entry(
-            "messages",
-            Tone::Faint,
-            &format!(
-                "{} out{} · {} in{} · {} out, {} in",
-                count(out),
-                rate(out),
-                count(back),
-                rate(back),
-                bytes(traffic[Counter::BytesSent]),
-                bytes(traffic[Counter::BytesReceived]),
-            ),
-        );
+        let [sent, received] =
+            [Counter::BytesSent, Counter::BytesReceived].map(|counter| bytes(traffic[counter]));
+        let messages = format!("{} out{} · {} in{}", count(out), rate(out), count(back), rate(back));
+        page.entry("messages", Tone::Faint, &format!("{messages} · {sent} out, {received} in"));
     }
     if requests > 0 {
         let all: u64 = run.http_codes.values().sum();
@@ -275,34 +251,19 @@ fn traffic(page: &mut Page, run: &Summary) {
         });
         let codes: Vec<_> = codes.collect();
         let codes = if codes.is_empty() { "no response".to_string() } else { codes.join(", ") };
-        page.entry(
-            "http",
-            Tone::Faint,
-            &format!(
-                "{}{} · {codes} · {} in",
-                counted(requests, "request"),
-                rate(requests),
-                bytes(traffic[Counter::HttpBytesReceived]),
-            ),
-        );
+        let (sent, rate) = (counted(requests, "request"), rate(requests));
+        let received = bytes(traffic[Counter::HttpBytesReceived]);
+        page.entry("http", Tone::Faint, &format!("{sent}{rate} · {codes} · {received} in"));
     }
 }
 
 fn apdex(page: &mut Page, run: &Summary) {
     let Some(apdex) = &run.plugins.apdex else { return };
     let Some((score, ranking)) = apdex.score.zip(apdex.ranking()) else { return };
-    let (satisfied, tolerated) = (count(apdex.satisfied), count(apdex.tolerated));
-    let limits = [apdex.threshold_ms, 4.0 * apdex.threshold_ms].map(milliseconds);
-    page.entry(
-        "apdex",
-        Tone::Faint,
-        &format!(
-            "{score:.2} ({ranking}) · {satisfied} within {}, {tolerated} within {}, {} slower",
-            limits[0],
-            limits[1],
-            count(apdex.frustrated)
-        ),
-    );
+    let [satisfied, tolerated, slower] = [apdex.satisfied, apdex.tolerated, apdex.frustrated].map(count);
+    let [limit, four_times] = [apdex.threshold_ms, 4.0 * apdex.threshold_ms].map(milliseconds);
+    let served = format!("{satisfied} within {limit}, {tolerated} within {four_times}, {slower} slower");
+    page.entry("apdex", Tone::Faint, &format!("{score:.2} ({ranking}) · {served}"));
 }
 
 type Column = (&'static str, fn(&Quantiles) -> f64);
@@ -321,16 +282,12 @@ const QUANTILE_COLUMN: usize = 7;
 const LATENCY_TITLE: &str = "latency (ms)";
 
 fn latency(page: &mut Page, run: &Summary) {
-    let delivered = run
-        .delivery
-        .iter()
-        .flat_map(|d| {
-            [("end to end (delivery)", &d.latency_ms), ("end to end (replayed)", &d.replay_latency_ms)]
-        })
-        .filter(|(_, quantiles)| quantiles.count > 0);
-    let timed = run.operations.iter().filter(|o| o.response_ms.count > 0);
-    let operations = timed.map(|o| (o.name.as_str(), &o.response_ms));
-    let rows: Vec<_> = delivered.chain(operations).map(|(name, quantiles)| (tame(name), quantiles)).collect();
+    let delivered = run.delivery.iter().flat_map(|d| {
+        [("end to end (delivery)", &d.latency_ms), ("end to end (replayed)", &d.replay_latency_ms)]
+    });
+    let operations = run.operations.iter().map(|o| (o.name.as_str(), &o.response_ms));
+    let timed = delivered.chain(operations).filter(|(_, quantiles)| quantiles.count > 0);
+    let rows: Vec<_> = timed.map(|(name, quantiles)| (tame(name), quantiles)).collect();
     if rows.is_empty() {
         return;
     }
@@ -355,10 +312,8 @@ fn latency(page: &mut Page, run: &Summary) {
         page.line(&row, Tone::Plain);
     }
     if let Some(more) = rows.len().checked_sub(OPERATIONS_SHOWN).filter(|n| *n > 0) {
-        page.line(
-            &format!("… and {} more, in the run folder", counted(more as u64, "operation")),
-            Tone::Faint,
-        );
+        let more = counted(more as u64, "operation");
+        page.line(&format!("… and {more} more, in the run folder"), Tone::Faint);
     }
 }
 
@@ -381,19 +336,17 @@ fn thresholds(page: &mut Page, run: &Summary) {
         return;
     }
     page.blank();
-    for (i, threshold) in run.thresholds.iter().enumerate() {
+    let held = run.thresholds.iter().filter(|threshold| threshold.held).count();
+    page.entry("thresholds", Tone::Faint, &format!("{held} of {} passed", run.thresholds.len()));
+    for threshold in &run.thresholds {
         let (mark, tone) = match (threshold.held, threshold.strict) {
             (true, _) => ("passed", Tone::Good),
             (false, true) => ("FAILED", Tone::Bad),
             (false, false) => ("missed", Tone::Doubtful),
         };
-        if i == 0 {
-            let held = run.thresholds.iter().filter(|threshold| threshold.held).count();
-            page.entry("thresholds", Tone::Faint, &format!("{held} of {} passed", run.thresholds.len()));
-        }
-        let seen =
-            if threshold.evidence.is_empty() { String::new() } else { format!("  ({})", threshold.evidence) };
-        page.entry(&format!("    {mark}"), tone, &format!("{}{seen}", threshold.expression));
+        let Judged { expression, evidence, .. } = threshold;
+        let seen = if evidence.is_empty() { String::new() } else { format!("  ({evidence})") };
+        page.entry(&format!("    {mark}"), tone, &format!("{expression}{seen}"));
     }
 }
 
@@ -408,11 +361,8 @@ fn errors(page: &mut Page, errors: &[ErrorSummary]) {
     page.entry("errors", Tone::Bad, &counted(total, "error"));
     for error in errors.iter().take(ERRORS_SHOWN) {
         let place = error.operation.as_deref().map(|name| format!(" in {name}")).unwrap_or_default();
-        page.entry(
-            &format!("{:>10}", count(error.count)),
-            Tone::Plain,
-            &format!("{}{place}, first at {}", error.code, duration(error.first_at_s)),
-        );
+        let told = format!("{}{place}, first at {}", error.code, duration(error.first_at_s));
+        page.entry(&format!("{:>10}", count(error.count)), Tone::Plain, &told);
         if !error.example.is_empty() {
             page.more(&format!("e.g. {}", error.example));
         }
@@ -440,11 +390,8 @@ fn generator(page: &mut Page, generator: &Generator) {
     parts.push(format!("{} CPU", duration(generator.cpu_s)));
     parts.push(format!("{} MB resident", figure(generator.resident_peak_mb)));
     if generator.open_files_limit > 0 {
-        parts.push(format!(
-            "{}/{} file descriptors",
-            count(generator.open_files_peak),
-            count(generator.open_files_limit)
-        ));
+        let [peak, limit] = [generator.open_files_peak, generator.open_files_limit].map(count);
+        parts.push(format!("{peak}/{limit} file descriptors"));
     }
     parts.push(counted(generator.shards as u64, "shard"));
     page.entry("generator", tone, &items(&parts));

@@ -93,15 +93,12 @@ pub fn text(diagnosis: &Diagnosis, width: usize, colour: bool) -> String {
             page.more(&format!("hint: {hint}"));
         }
     }
-    let ruled_out = diagnosis.ruled_out.iter().filter(|rule| !rule.is_unmeasured);
-    for (at, rule) in ruled_out.take(RULED_OUT).enumerate() {
-        let label = if at == 0 { "ruled out" } else { "" };
-        page.entry(label, Tone::Faint, &format!("{}: {}", rule.id.replace('_', " "), rule.why));
-    }
-    for (at, rule) in diagnosis.ruled_out.iter().filter(|rule| rule.is_unmeasured).enumerate() {
-        let label = if at == 0 { "not known" } else { "" };
-        page.entry(label, Tone::Faint, &format!("{}: {}", rule.id.replace('_', " "), rule.why));
-    }
+    let with = |is_unmeasured: bool| {
+        let rules = diagnosis.ruled_out.iter().filter(move |rule| rule.is_unmeasured == is_unmeasured);
+        rules.map(|rule| format!("{}: {}", rule.id.replace('_', " "), rule.why))
+    };
+    page.entries("ruled out", with(false).take(RULED_OUT));
+    page.entries("not known", with(true));
     page.finish()
 }
 
@@ -112,9 +109,7 @@ fn evidence(page: &mut Page, finding: &Finding) {
         Confidence::Possible => ("possible", Tone::Doubtful),
     };
     page.entry(word, tone, &finding.title);
-    for (at, evidence) in finding.evidence.iter().enumerate() {
-        page.entry(if at == 0 { "evidence" } else { "" }, Tone::Faint, &evidence.text);
-    }
+    page.entries("evidence", finding.evidence.iter().map(|evidence| evidence.text.clone()));
 }
 
 fn finding(page: &mut Page, finding: &Finding) {

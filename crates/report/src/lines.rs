@@ -4,7 +4,7 @@
 //! yesterday's run and one of a run that was killed are made by the same code. Secrets that their names or looks tell
 //! are masked here once more, wherever in a line they stand.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use sonagi_measure::At;
 use sonagi_measure::folder::{Follower, Judge, ReadError, RunState, redact};
@@ -43,11 +43,13 @@ pub struct Languages {
 }
 
 /// One line.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Line {
     /// First of all: what does not change.
     Head(Value),
     /// A second, or several.
+    #[serde(serialize_with = "frame")]
     Frame(Arc<Frame>),
     /// Something happened.
     Event(Value),
@@ -56,32 +58,23 @@ pub enum Line {
     /// When the run is over: what broke first.
     Diagnosis(Value),
     /// Last of all.
+    #[serde(serialize_with = "end")]
     End(RunState),
+}
+
+fn frame<S: Serializer>(frame: &Frame, out: S) -> Result<S::Ok, S::Error> {
+    frame.serialize(out)
+}
+
+fn end<S: Serializer>(state: &RunState, out: S) -> Result<S::Ok, S::Error> {
+    json!({ "state": state.name() }).serialize(out)
 }
 
 impl Line {
     /// The line's JSON, without a line's end.
     pub fn to_json(&self) -> Vec<u8> {
-        #[derive(Serialize)]
-        #[serde(rename_all = "snake_case")]
-        enum Member<'l> {
-            Head(&'l Value),
-            Frame(&'l Frame),
-            Event(&'l Value),
-            Summary(&'l Value),
-            Diagnosis(&'l Value),
-            End { state: &'static str },
-        }
-        let member = match self {
-            Line::Head(head) => Member::Head(head),
-            Line::Frame(frame) => Member::Frame(frame),
-            Line::Event(event) => Member::Event(event),
-            Line::Summary(summary) => Member::Summary(summary),
-            Line::Diagnosis(diagnosis) => Member::Diagnosis(diagnosis),
-            Line::End(state) => Member::End { state: state.name() },
-        };
         // Nothing in it that JSON could refuse.
-        serde_json::to_vec(&member).unwrap_or_default()
+        serde_json::to_vec(self).unwrap_or_default()
     }
 }
 

@@ -26,6 +26,15 @@ impl Tone {
             Tone::Doubtful => "1;33",
         }
     }
+
+    /// What pages call the tone of a verdict.
+    pub(crate) fn mood(self) -> &'static str {
+        match self {
+            Tone::Good => "good",
+            Tone::Bad => "bad",
+            _ => "doubtful",
+        }
+    }
 }
 
 /// Width of the label column, its space included.
@@ -74,6 +83,13 @@ impl Page {
         for line in lines {
             self.text.push_str(format!("{:LABEL$}{line}", "").trim_end());
             self.text.push('\n');
+        }
+    }
+
+    /// Entries under one label, which the first of them has.
+    pub(crate) fn entries(&mut self, label: &str, paragraphs: impl IntoIterator<Item = String>) {
+        for (at, paragraph) in paragraphs.into_iter().enumerate() {
+            self.entry(if at == 0 { label } else { "" }, Tone::Faint, &paragraph);
         }
     }
 

@@ -4,8 +4,9 @@
 
 use crate::figures;
 use crate::lines::Line;
-use sonagi_measure::frame::{Buckets, Frame, Name, Value};
+use sonagi_measure::frame::{Buckets, Frame, Value};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The letters of a plot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,27 +31,21 @@ const LATENCIES: [(&str, &str); 3] = [
 
 /// The plot of a run's lines; None: it has no latencies.
 pub fn of(lines: &[Line], style: Style) -> Option<String> {
-    let frames: Vec<&Frame> = lines
-        .iter()
-        .filter_map(|line| match line {
-            Line::Frame(frame) => Some(&**frame),
-            _ => None,
-        })
-        .collect();
-    let of_metric = |metric: &str| latencies(&frames, |name| name.metric == metric);
-    let (title, all, rates) = LATENCIES
-        .iter()
-        .map(|(metric, title)| (*title, of_metric(metric)))
-        .find_map(|(title, (all, rates))| (all.count() > 0).then_some((title, all, rates)))?;
+    let frame = |line: &Line| if let Line::Frame(frame) = line { Some(Arc::clone(frame)) } else { None };
+    let frames: Vec<Arc<Frame>> = lines.iter().filter_map(frame).collect();
+    let (title, all, rates) = LATENCIES.iter().find_map(|(metric, title)| {
+        let (all, rates) = latencies(&frames, metric);
+        (all.count() > 0).then_some((title, all, rates))
+    })?;
     Some(format!("{}\n{}", spectrum(title, &all, style), rate(&rates, style)))
 }
 
-/// All latencies, and how many came each second of each frame, with the frame's end.
-fn latencies(frames: &[&Frame], is_asked: impl Fn(&Name) -> bool) -> (Buckets, Vec<(f64, f64)>) {
+/// All latencies of a metric, and how many came each second of each frame, with the frame's end.
+fn latencies(frames: &[Arc<Frame>], metric: &str) -> (Buckets, Vec<(f64, f64)>) {
     let mut asked: BTreeMap<u32, bool> = BTreeMap::new();
     let (mut all, mut rates) = (Buckets::default(), Vec::new());
     for frame in frames {
-        asked.extend(frame.names.iter().map(|(number, name)| (*number, is_asked(name))));
+        asked.extend(frame.names.iter().map(|(number, name)| (*number, name.metric == metric)));
         let mut count = 0;
         for (number, value) in &frame.values {
             if let (Value::Trend(buckets), Some(true)) = (value, asked.get(number)) {
@@ -161,6 +156,7 @@ fn braille(pair: &[usize], row: usize) -> char {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sonagi_measure::frame::Name;
     use sonagi_measure::metrics::{Kind, TagSet};
 
     fn run(values: &[(u64, &[f64])]) -> Vec<Line> {

@@ -1,7 +1,6 @@
 //! What the page of a search shows: all that the terminal prints, and its trials one by one for a chart.
 
 use super::{Capacity, TrialRow, time};
-use crate::page::Tone;
 use serde_json::{Value, json};
 
 impl Capacity {
@@ -9,12 +8,7 @@ impl Capacity {
     /// was cut off.
     pub fn page(&self, goes_on: bool) -> Value {
         let is_over = self.end.is_some() || !goes_on;
-        let mood = match self.tone() {
-            _ if !is_over => "running",
-            Tone::Good => "good",
-            Tone::Bad => "bad",
-            _ => "doubtful",
-        };
+        let mood = if is_over { self.tone().mood() } else { "running" };
         let delivers = self.delivers();
         let rows = self.loads().into_iter().map(|load| {
             let rows = self.trials_at(load);

@@ -1,5 +1,6 @@
 //! The section on deliveries: what arrived of what was owed, where the lost copies were, what came besides.
 
+use super::some;
 use crate::figures::{count, counted, milliseconds, percent, share};
 use crate::page::{Page, Tone, items};
 use sonagi_measure::ledger::Counts;
@@ -15,31 +16,20 @@ pub(super) fn section(page: &mut Page, delivery: &Delivery) {
         page.entry("delivery", Tone::Doubtful, &why);
         return beside(page, counts);
     }
-    page.entry(
-        "delivery",
-        tone,
-        &format!(
-            "{} of {} expected {} of {} received",
-            percent(delivery.ratio),
-            count(counts.owed),
-            if counts.owed == 1 { "delivery" } else { "deliveries" },
-            counted(counts.messages, "message")
-        ),
-    );
+    let deliveries = if counts.owed == 1 { "delivery" } else { "deliveries" };
+    let expected = format!("{} of {} expected {deliveries}", percent(delivery.ratio), count(counts.owed));
+    let messages = counted(counts.messages, "message");
+    page.entry("delivery", tone, &format!("{expected} of {messages} received"));
     let mut owed = vec![format!("{} delivered", count(counts.delivered))];
     if counts.late > 0 {
         owed.push(format!("{} late (after {})", count(counts.late), milliseconds(delivery.deadline_ms)));
     }
-    if counts.replayed > 0 {
-        owed.push(format!("{} replayed", count(counts.replayed)));
-    }
+    owed.extend(some(&[(counts.replayed, "replayed")]));
     owed.push(match counts.lost {
         0 => "0 lost".to_string(),
         lost => format!("{} lost ({})", count(lost), share(lost, counts.owed)),
     });
-    if counts.outstanding > 0 {
-        owed.push(format!("{} outstanding", count(counts.outstanding)));
-    }
+    owed.extend(some(&[(counts.outstanding, "outstanding")]));
     page.more(&items(&owed));
     lost(page, counts);
     beside(page, counts);
@@ -47,13 +37,11 @@ pub(super) fn section(page: &mut Page, delivery: &Delivery) {
 
 /// Where the lost copies were.
 fn lost(page: &mut Page, counts: &Counts) {
-    let parts = [
+    let parts = some(&[
         (counts.lost_tail, "with nothing after them"),
         (counts.lost_gap, "before others that arrived"),
         (counts.never_accepted, "of messages that reached nobody"),
-    ];
-    let parts: Vec<_> =
-        parts.iter().filter(|(n, _)| *n > 0).map(|(n, place)| format!("{} {place}", count(*n))).collect();
+    ]);
     if !parts.is_empty() {
         page.more(&format!("lost: {}", items(&parts)));
     }
@@ -61,7 +49,7 @@ fn lost(page: &mut Page, counts: &Counts) {
 
 /// Counts shown beside the owed copies: duplicates, out of order, leaked, …
 fn beside(page: &mut Page, counts: &Counts) {
-    let beside = [
+    let beside = some(&[
         (counts.duplicate, if counts.duplicate == 1 { "duplicate" } else { "duplicates" }),
         (counts.reordered, "out of order"),
         (counts.leaked, "leaked"),
@@ -69,9 +57,7 @@ fn beside(page: &mut Page, counts: &Counts) {
         (counts.settling, "ignored (near a join or leave)"),
         (counts.foreign, "of other runs"),
         (counts.negative, "with a negative latency"),
-    ];
-    let beside: Vec<_> =
-        beside.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{} {what}", count(*n))).collect();
+    ]);
     if !beside.is_empty() {
         page.more(&items(&beside));
     }

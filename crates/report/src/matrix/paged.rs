@@ -4,6 +4,7 @@ use super::rows::Row;
 use super::table::{Column, held_title, legend, shown};
 use super::{Matrix, Run, bounded};
 use crate::choice;
+use crate::comparison::labelled;
 use serde_json::{Value, json};
 use sonagi_verdict::compare::Choice;
 use std::path::Path;
@@ -60,11 +61,6 @@ fn chosen(choice: &Choice) -> Value {
     value["headline"] = json!(choice::headline(choice));
     value["remarks"] = labelled(choice::sentences(choice));
     value
-}
-
-fn labelled(sentences: Vec<(&'static str, String)>) -> Value {
-    let one = |(label, sentence)| json!({ "label": label, "sentence": sentence });
-    sentences.into_iter().map(one).collect()
 }
 
 /// A run in a word, with the name of its folder if it has one.
