@@ -1,6 +1,9 @@
 //! Which value of an axis is best: a headline, a small chart of value and figure, and what to make of it.
 
-use crate::comparison::{difference, escaped, interval, percentage, ratio, right, value};
+use crate::comparison::{
+    changed, difference, escaped, fewest, interval, judged, more_runs, percentage, points,
+};
+use crate::comparison::{right, value};
 use crate::figures::counted;
 use crate::page::{Page, Tone, columns, cut, padded};
 use serde_json::Value;
@@ -100,12 +103,7 @@ fn other(choice: &Choice, tried: &Tried, compared: &Compared) -> String {
             let sure = if judgement == Judgement::Inconclusive { "not sure" } else { "sure" };
             match compared.figure.scale {
                 Scale::Ratio => format!("{name} is {} × as much, {sure}", times(compared.effect.estimate)),
-                Scale::Difference => {
-                    format!(
-                        "{name} {}, {sure}",
-                        difference(&compared.figure, compared.effect.estimate, "points")
-                    )
-                }
+                Scale::Difference => format!("{name} {}, {sure}", points(compared)),
             }
         }
     }
@@ -224,16 +222,8 @@ fn cells(tried: &Tried, figure: &Figure) -> [String; 4] {
     let Some(compared) = &tried.against_best else {
         return [mean, ends, String::new(), word_alone(tried).to_owned()];
     };
-    let change = match figure.scale {
-        Scale::Ratio => format!("{} ×", ratio(compared.effect.estimate)),
-        Scale::Difference => difference(figure, compared.effect.estimate, "pt"),
-    };
-    let word = match compared.judgement {
-        _ if tried.has_failed() => "failed".to_owned(),
-        Judgement::Inconclusive => "open".to_owned(),
-        other => other.word().to_lowercase(),
-    };
-    [mean, ends, change, word]
+    let word = if tried.has_failed() { "failed".to_owned() } else { judged(compared.judgement) };
+    [mean, ends, changed(compared, " ×"), word]
 }
 
 /// A value without its unit, which the mean beside it has.
@@ -292,22 +282,16 @@ pub(crate) fn sentences(choice: &Choice) -> Vec<(&'static str, String)> {
 
 /// What would decide it.
 fn undecided(compared: &Compared) -> String {
-    let fewest = compared.runs[0].len().min(compared.runs[1].len());
+    let fewest = fewest(compared);
     let interval = compared.effect.interval.map(|_| format!(" ({})", interval(compared))).unwrap_or_default();
     let few = match fewest < RUNS_AT_LEAST {
         true => format!("{} of each decide nothing; ", counted(fewest as u64, "run")),
         false => String::new(),
     };
-    let advice = match compared.runs_needed {
-        Some(needed) if needed > fewest => {
-            format!(
-                "about {needed} runs of each would decide it four times in five, if they vary as these do"
-            )
-        }
-        Some(_) => "a few more runs of each would decide it".to_owned(),
-        None if fewest < RUNS_AT_LEAST => format!("make at least {RUNS_AT_LEAST}"),
-        None => format!("not even {RUNS_AT_MOST} runs of each would decide it: make longer ones"),
-    };
+    let advice = more_runs(compared, "of each").unwrap_or_else(|| match fewest < RUNS_AT_LEAST {
+        true => format!("make at least {RUNS_AT_LEAST}"),
+        false => format!("not even {RUNS_AT_MOST} runs of each would decide it: make longer ones"),
+    });
     format!("{few}{advice}{interval}")
 }
 
@@ -317,13 +301,11 @@ pub(crate) fn drift(drifted: &Drifted) -> String {
         Scale::Ratio => {
             let change = drifted.drift.estimate - 1.0;
             let size = percentage(change.abs());
-            // What rounds to nothing has no direction.
-            let sign = if size == percentage(0.0) {
-                "±"
-            } else if change < 0.0 {
-                "−"
-            } else {
-                "+"
+            let sign = match change < 0.0 {
+                // What rounds to nothing has no direction.
+                _ if size == percentage(0.0) => "±",
+                true => "−",
+                false => "+",
             };
             format!("{sign} {size}")
         }

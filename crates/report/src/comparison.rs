@@ -86,9 +86,8 @@ pub(crate) fn percentage(share: f64) -> String {
 
 fn tone(judgement: Judgement) -> Tone {
     match judgement {
-        Judgement::Better => Tone::Good,
+        Judgement::Better | Judgement::Same => Tone::Good,
         Judgement::Worse => Tone::Bad,
-        Judgement::Same => Tone::Good,
         Judgement::Inconclusive | Judgement::NotComparable => Tone::Doubtful,
         Judgement::Higher | Judgement::Lower => Tone::Plain,
     }
@@ -122,13 +121,13 @@ fn change(compared: &Compared, [a, b]: [&str; 2]) -> String {
     let interval = compared.effect.interval.map(|_| format!(" ({})", interval(compared))).unwrap_or_default();
     match compared.figure.scale {
         Scale::Ratio => format!("{b} is {} × {a}{interval}", ratio(compared.effect.estimate)),
-        Scale::Difference => {
-            format!(
-                "{b} is {a} {}{interval}",
-                difference(&compared.figure, compared.effect.estimate, "points")
-            )
-        }
+        Scale::Difference => format!("{b} is {a} {}{interval}", points(compared)),
     }
+}
+
+/// A difference in full.
+pub(crate) fn points(compared: &Compared) -> String {
+    difference(&compared.figure, compared.effect.estimate, "points")
 }
 
 pub(crate) fn ratio(value: f64) -> String {
@@ -180,15 +179,23 @@ pub(crate) fn value(of: &Figure, value: f64) -> String {
 /// Both sides, the change, its interval, the word.
 fn cells(compared: &Compared) -> [String; 5] {
     let [a, b] = compared.means.map(|mean| value(&compared.figure, mean));
-    let change = match compared.figure.scale {
-        Scale::Ratio => ratio(compared.effect.estimate),
+    [a, b, changed(compared, ""), interval(compared), judged(compared.judgement)]
+}
+
+/// A change in a cell; `times` stands behind a ratio.
+pub(crate) fn changed(compared: &Compared, times: &str) -> String {
+    match compared.figure.scale {
+        Scale::Ratio => format!("{}{times}", ratio(compared.effect.estimate)),
         Scale::Difference => difference(&compared.figure, compared.effect.estimate, "pt"),
-    };
-    let word = match compared.judgement {
+    }
+}
+
+/// A judgement in a cell.
+pub(crate) fn judged(judgement: Judgement) -> String {
+    match judgement {
         Judgement::Inconclusive => "open".to_owned(),
         other => other.word().to_lowercase(),
-    };
-    [a, b, change, interval(compared), word]
+    }
 }
 
 /// Widths of the cells.
@@ -237,23 +244,13 @@ pub(crate) fn right(text: &str, width: usize) -> String {
 /// What else there is to say, each with its label.
 fn sentences(comparison: &Comparison) -> Vec<(&'static str, String)> {
     let mut sentences = Vec::new();
-    for mismatch in &comparison.mismatches {
-        sentences.push(("differs", mismatched(mismatch)));
-    }
+    sentences.extend(comparison.mismatches.iter().map(|mismatch| ("differs", mismatched(mismatch))));
     if comparison.failed != [0, 0] {
-        let of = |side: usize| {
-            let (label, runs) = &comparison.sides[side];
-            format!(
-                "{} of {} of {label}",
-                count(comparison.failed[side] as u64),
-                counted(*runs as u64, "run")
-            )
-        };
-        sentences.push(("failed", format!("{}, {}: what they asked for did not hold", of(0), of(1))));
+        let [a, b] = [0, 1].map(|side| of_side(comparison, side, comparison.failed[side]));
+        sentences.push(("failed", format!("{a}, {b}: what they asked for did not hold")));
     }
-    for left_out in comparison.left_out.iter().take(LEFT_OUT) {
-        sentences.push(("left out", format!("{}: {}", left_out.run, left_out.why)));
-    }
+    let left_out = comparison.left_out.iter().map(|one| ("left out", format!("{}: {}", one.run, one.why)));
+    sentences.extend(left_out.take(LEFT_OUT));
     if let Some(more) = comparison.left_out.len().checked_sub(LEFT_OUT).filter(|more| *more > 0) {
         sentences.push(("", format!("and {}", counted(more as u64, "more run"))));
     }
@@ -264,18 +261,16 @@ fn sentences(comparison: &Comparison) -> Vec<(&'static str, String)> {
     if !warm_ups.is_empty() {
         sentences.push(("warm-up", warm_ups.join("; ")));
     }
-    for name in &comparison.missing {
-        sentences.push(("missing", format!("most runs of a side have no figure {name}")));
-    }
+    let missing = |name| ("missing", format!("most runs of a side have no figure {name}"));
+    sentences.extend(comparison.missing.iter().map(missing));
     sentences.extend(lacking(comparison));
     // Without a primary figure, the headline tells of the first of them.
     let (told, others) = match comparison.without_ratio.split_first() {
         Some((first, others)) if comparison.primary.is_none() => (Some(first), others),
         _ => (None, &comparison.without_ratio[..]),
     };
-    for name in others {
-        sentences.push(("missing", format!("{name} is 0 in a run, and has no ratio: it is not compared")));
-    }
+    let without = |name| ("missing", format!("{name} is 0 in a run, and has no ratio: it is not compared"));
+    sentences.extend(others.iter().map(without));
     if let Some(name) = told {
         let advice = "decide by a figure that is 0 in no run: --primary, e.g. a higher quantile than";
         sentences.push(("next", format!("{advice} {name}")));
@@ -291,29 +286,31 @@ fn sentences(comparison: &Comparison) -> Vec<(&'static str, String)> {
     sentences
 }
 
+/// So many of a side's runs.
+fn of_side(comparison: &Comparison, side: usize, n: usize) -> String {
+    let (label, runs) = &comparison.sides[side];
+    format!("{} of {} of {label}", count(n as u64), counted(*runs as u64, "run"))
+}
+
 /// Runs that are reports, also of other tools: a reader should know how little is behind their figures.
 fn reports(comparison: &Comparison) -> Option<String> {
     let tools: BTreeSet<&str> = comparison.reports.iter().map(String::as_str).collect();
     let tools = tools.into_iter().collect::<Vec<_>>().join(" and ");
     let runs = counted(comparison.sides.iter().map(|(_, runs)| *runs as u64).sum(), "run");
-    match comparison.reports.len() {
-        0 => None,
-        1 => Some(format!(
-            "1 of {runs} is a report of {tools}: single figures, without their distribution or conditions"
-        )),
-        many => Some(format!(
-            "{many} of {runs} are reports of {tools}: single figures, without their distribution or conditions"
-        )),
-    }
+    let are = match comparison.reports.len() {
+        0 => return None,
+        1 => format!("1 of {runs} is a report"),
+        many => format!("{many} of {runs} are reports"),
+    };
+    Some(format!("{are} of {tools}: single figures, without their distribution or conditions"))
 }
 
 /// The runs without a figure that the others of their side decide.
 fn lacking(comparison: &Comparison) -> Vec<(&'static str, String)> {
     let of = |compared: &Compared| {
         let side = |at: usize| {
-            let (label, runs) = &comparison.sides[at];
-            let lacking = runs.checked_sub(compared.runs[at].len()).filter(|lacking| *lacking > 0)?;
-            Some(format!("{} of {} of {label}", count(lacking as u64), counted(*runs as u64, "run")))
+            let lacking = comparison.sides[at].1.checked_sub(compared.runs[at].len());
+            Some(of_side(comparison, at, lacking.filter(|lacking| *lacking > 0)?))
         };
         let sides: Vec<String> = [0, 1].into_iter().filter_map(side).collect();
         (!sides.is_empty()).then(|| {
@@ -332,19 +329,14 @@ fn found_of(found: &[WarmUp]) -> Option<String> {
     let count = |of: WarmUp| found.iter().filter(|one| **one == of).count();
     let cuts = || found.iter().map(|one| one.first_second()).filter(|seconds| *seconds > 0);
     let (few, many) = (cuts().min(), cuts().max());
-    let runs = found.len();
+    let runs = counted(found.len() as u64, "run");
     let cut = few.zip(many).map(|(few, many)| {
         let seconds = if few == many { few.to_string() } else { format!("{few} to {many}") };
-        format!("{seconds} s cut from {} of {}", cuts().count(), counted(runs as u64, "run"))
+        format!("{seconds} s cut from {} of {runs}", cuts().count())
     });
-    let unsteady = match count(WarmUp::NoSteadyState) {
-        0 => None,
-        unsteady => Some(format!("no steady state in {unsteady} of {}", counted(runs as u64, "run"))),
-    };
-    let short = match count(WarmUp::TooShort) {
-        0 => None,
-        short => Some(format!("{short} of {} too short to tell", counted(runs as u64, "run"))),
-    };
+    let (unsteady, short) = (count(WarmUp::NoSteadyState), count(WarmUp::TooShort));
+    let unsteady = (unsteady > 0).then(|| format!("no steady state in {unsteady} of {runs}"));
+    let short = (short > 0).then(|| format!("{short} of {runs} too short to tell"));
     let all: Vec<String> = cut.into_iter().chain(unsteady).chain(short).collect();
     match (found.is_empty(), all.is_empty()) {
         (true, _) => None,
@@ -381,19 +373,30 @@ fn seen(primary: &Compared) -> Option<(&'static str, String)> {
     Some(("sees", format!("runs that vary as these do show a change {size} nine times in ten")))
 }
 
+/// The fewest runs that either of the two has.
+pub(crate) fn fewest(compared: &Compared) -> usize {
+    compared.runs[0].len().min(compared.runs[1].len())
+}
+
+/// How many more runs would decide it, if any number would; they are counted `each`: "a side".
+pub(crate) fn more_runs(compared: &Compared, each: &str) -> Option<String> {
+    Some(match compared.runs_needed? {
+        needed if needed > fewest(compared) => {
+            format!("about {needed} runs {each} would decide it four times in five, if they vary as these do")
+        }
+        // These were unlucky: so many mostly decide.
+        _ => format!("a few more runs {each} would decide it"),
+    })
+}
+
 /// What would decide it.
 fn undecided(primary: &Compared) -> Option<(&'static str, String)> {
     if primary.judgement != Judgement::Inconclusive {
         return None;
     }
-    let fewest = primary.runs[0].len().min(primary.runs[1].len());
-    let advice = match primary.runs_needed {
-        Some(needed) if needed > fewest => {
-            format!("about {needed} runs a side would decide it four times in five, if they vary as these do")
-        }
-        // These were unlucky: so many mostly decide.
-        Some(_) => "a few more runs a side would decide it".to_owned(),
-        None if primary.effect.spread.is_some() => {
+    let fewest = fewest(primary);
+    let advice = more_runs(primary, "a side").unwrap_or_else(|| match primary.effect.spread {
+        Some(_) => {
             format!(
                 "not even {RUNS_AT_MOST} runs a side would decide it: make longer runs, or a wider --margin"
             )
@@ -402,7 +405,7 @@ fn undecided(primary: &Compared) -> Option<(&'static str, String)> {
             "one run says nothing of how runs differ: make at least {RUNS_AT_LEAST} a side, in turn; ten show a change \
              of 10 % where runs vary by 5 %"
         ),
-    };
+    });
     let few = (fewest > 1 && fewest < RUNS_AT_LEAST)
         .then(|| format!("fewer than {RUNS_AT_LEAST} runs a side decide nothing; "));
     Some(("next", format!("{}{advice}", few.unwrap_or_default())))

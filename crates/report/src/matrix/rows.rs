@@ -43,8 +43,7 @@ impl Matrix {
 }
 
 fn alone(run: &Run) -> Row<'_> {
-    let figures = run.summary.as_ref().map(Figures::of);
-    Row { combination: &run.combination, is_held: run.held(), held: None, figures }
+    Row { combination: &run.combination, is_held: run.held(), held: None, figures: figures(run) }
 }
 
 fn together<'m>(combination: &'m Map<String, Value>, runs: &[&Run]) -> Row<'m> {
