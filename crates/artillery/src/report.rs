@@ -28,15 +28,12 @@ const LINES: [&str; 6] = ["min", "max", "mean", "median", "p95", "p99"];
 /// Artillery's console summary. Ends with a newline.
 pub fn summary(run: &Summary) -> String {
     let mut out = render(run, &Metrics::of(run), &end_clock(&run.started, run.duration_s));
-    if let Some((score, ranking)) = score(run) {
+    if let Some(apdex) = &run.plugins.apdex
+        && let Some((score, ranking)) = apdex.score.zip(apdex.ranking())
+    {
         out.push_str(&format!("\nApdex score: {score} ({ranking})\n"));
     }
     out
-}
-
-fn score(run: &Summary) -> Option<(f64, &'static str)> {
-    let apdex = run.plugins.apdex.as_ref()?;
-    Some((apdex.score?, apdex.ranking()?))
 }
 
 /// The thresholds, as Artillery lists its checks, and the verdict with its reasons. Not part of [`summary`], whose

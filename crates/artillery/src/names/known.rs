@@ -131,10 +131,10 @@ impl Measured<'_> {
     /// # Errors
     /// Nothing measures it.
     pub fn check(&self, name: &str) -> Result<(), Unknown> {
-        check(name)?;
         if watched::figures().any(|figure| figure == name) {
             return Ok(());
         }
+        check(name)?;
         let (first, rest) = name.split_once('.').unwrap_or((name, ""));
         if !families().any(|family| family == first) {
             let hint = "functions report metrics of their own: `events.emit(\"counter\", name, 1)`";
@@ -163,7 +163,8 @@ impl Measured<'_> {
 
     /// A figure of one of these operations or kinds. If it is none: which of them was meant, or which figure of one.
     fn member(&self, name: &str, rest: &str, names: &[&str], what: &str) -> Result<(), Unknown> {
-        if names.iter().any(|known| is_figure_of(rest, known)) {
+        let (member, figure) = split_figure(rest);
+        if !figure.is_empty() && names.contains(&member) {
             return Ok(());
         }
         let begins = |known: &&str| {
@@ -173,7 +174,6 @@ impl Measured<'_> {
             let figures = format!("say which figure of it: {}", FIGURES_OF_OPERATION.join(", "));
             return self.nothing_measures(name, figures);
         }
-        let (member, figure) = split_figure(rest);
         self.nothing_measures(
             name,
             match nearest(names.iter().copied(), member) {
@@ -224,12 +224,6 @@ impl Measured<'_> {
 const FIGURES_OF_OPERATION: [&str; 6] =
     ["count", "failed", "rate_per_s", "response_ms.p95", "service_ms.p95", "first_byte_ms.p95"];
 
-/// Whether `rest` is a figure of the operation or kind of this name.
-fn is_figure_of(rest: &str, name: &str) -> bool {
-    let (member, figure) = split_figure(rest);
-    member == name && !figure.is_empty()
-}
-
 /// An operation's name, and the dot and the figure behind it; no figure where there is none.
 fn split_figure(rest: &str) -> (&str, &str) {
     let is_figure = |figure: &str| {
@@ -242,10 +236,9 @@ fn split_figure(rest: &str) -> (&str, &str) {
         })
     };
     // The longer figure first: in `response_ms.count` the whole is one.
-    let mut dots: Vec<usize> = rest.rmatch_indices('.').take(2).map(|(at, _)| at).collect();
-    dots.reverse();
-    let at = dots.into_iter().find(|at| is_figure(&rest[at + 1..])).unwrap_or(rest.len());
-    rest.split_at(at)
+    let dots = rest.rmatch_indices('.').take(2).map(|(at, _)| at);
+    let at = dots.filter(|at| is_figure(&rest[at + 1..])).min();
+    rest.split_at(at.unwrap_or(rest.len()))
 }
 
 /// Refuses names that are obviously misspelt: near that of a family, or of a family that has no such member.
@@ -254,9 +247,6 @@ fn check(name: &str) -> Result<(), Unknown> {
     let wrong =
         |hint: String| Err(Unknown { what: format!("`{name}` is not a metric"), hint, is_misspelt: true });
     let did_you_mean = |right: String| wrong(format!("did you mean `{right}`?"));
-    if watched::figures().any(|figure| figure == name) {
-        return Ok(());
-    }
     let Some(family) = FAMILIES.iter().find(|family| family.name == first) else {
         if let Some(near) = nearest_watched(name) {
             return did_you_mean(near);

@@ -137,11 +137,9 @@ fn metrics(metrics: &Metrics, mut span: Span) -> Map<String, Value> {
 }
 
 fn summary(values: &Quantiles) -> Value {
-    figures_of(values)
-        .map(|(name, value)| (name.to_owned(), number(value)))
-        .into_iter()
-        .collect::<Map<_, _>>()
-        .into()
+    Value::Object(
+        figures_of(values).map(|(name, value)| (name.to_owned(), number(value))).into_iter().collect(),
+    )
 }
 
 /// Whole numbers without a point: not every reader takes `10.0` for a count.

@@ -134,8 +134,7 @@ fn limits(
             reader.problem(entry.value.place, what, Some(hint.into()));
             continue;
         };
-        let plain = entry.key.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_'));
-        let quote = if plain { "" } else { "'" };
+        let quote = if entry.key.chars().all(is_of_name) { "" } else { "'" };
         let expression = format!("{quote}{}{quote} < {limit}", entry.key);
         let threshold = Threshold::new(expression, true);
         let place = |_| entry.place;
