@@ -18,7 +18,8 @@ pub use exported::exported;
 pub use figures::TimeUnit;
 pub use recorded::{Recorded, judged, recorded, store_of};
 
-use crate::metrics::{Kind, MetricStore, Unit, delivery::subject};
+use crate::metrics::{Kind, Unit, delivery::subject};
+use collected::Node;
 use serde_json::Value;
 use sonagi_measure::summary::{Health, Summary as RunSummary};
 use sonagi_measure::thresholds::{self, Subject};
@@ -76,7 +77,8 @@ pub struct Summary {
     facts: Facts,
     total: Part,
     scenarios: Vec<Part>,
-    root: Group,
+    /// The groups with their checks, for `handleSummary`.
+    root: Node,
 }
 
 /// Everything measured in the whole test, a scenario, or a group.
@@ -107,15 +109,6 @@ struct Judged {
     seen: Option<(String, f64)>,
 }
 
-/// A group, for `handleSummary`.
-#[derive(Clone, Debug, Default)]
-struct Group {
-    name: String,
-    path: String,
-    groups: Vec<Group>,
-    checks: Vec<Check>,
-}
-
 #[derive(Clone, Debug)]
 struct Check {
     name: String,
@@ -131,11 +124,6 @@ impl Measured {
 }
 
 impl Summary {
-    /// The summary of everything in a store; thresholds as they were last judged.
-    pub fn of(store: &mut MetricStore, facts: Facts) -> Summary {
-        collected::summary(store, facts)
-    }
-
     /// Every threshold and whether it held, for the test's record.
     pub(crate) fn judged(&self) -> Vec<thresholds::Judged> {
         let of = |one: &Measured, judged: &Judged| {
@@ -207,21 +195,6 @@ impl Summary {
             "{what} ({}); only a threshold on {FAILED} makes that a failure of the test",
             codes.join(", ")
         ))
-    }
-
-    /// The object `handleSummary` is given.
-    pub fn data(&self) -> Value {
-        data::handed(self)
-    }
-
-    /// The content of the file that `--summary-export` names.
-    pub fn export(&self) -> Value {
-        data::exported(self)
-    }
-
-    /// The text k6 prints, with ANSI colours or without.
-    pub fn text(&self, color: bool) -> String {
-        text::text(self, color)
     }
 }
 

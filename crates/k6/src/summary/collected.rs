@@ -1,9 +1,9 @@
 //! From what the store holds to what a summary says.
 
 use super::delivery::TAIL;
-use super::{Check, Facts, Group, Judged, Measured, Part, Summary, by_name};
+use super::{Check, Facts, Judged, Measured, Part, Summary, by_name};
 use crate::metrics::delivery::LATENCY;
-use crate::metrics::{Aggregate, Aggregation, Kind, MetricId, MetricStore, Scope, Target, Unit, builtin};
+use crate::metrics::{Aggregate, Aggregation, MetricId, MetricStore, Scope, Target, builtin};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -13,40 +13,43 @@ const UNNAMED: &str = "default";
 /// Their own samples are not told as those of a group, only those of groups within.
 const STAGES: [&str; 2] = ["::setup", "::teardown"];
 
-pub(super) fn summary(store: &mut MetricStore, facts: Facts) -> Summary {
-    let mut root = Group::default();
-    let mut checks = Vec::new();
-    let mut tree = Node::default();
-    let mut scenarios: BTreeMap<Arc<str>, Node> = BTreeMap::new();
-    for part in store.tagged() {
-        let [scenario, group, check] = ["scenario", "group", "check"].map(|name| part.tags.shared(name));
-        let path = group.map_or("", AsRef::as_ref);
-        if part.metric == builtin::CHECKS || part.metric == builtin::GROUP_DURATION {
-            let group = root.at(path);
-            if let (Some(name), Aggregate::Rate(rated)) = (check, &part.aggregate) {
-                add_check(&mut group.checks, path, name, rated.passes, rated.fails());
-                add_check(&mut checks, "", name, rated.passes, rated.fails());
+impl Summary {
+    /// The summary of everything in a store; thresholds as they were last judged.
+    pub fn of(store: &mut MetricStore, facts: Facts) -> Summary {
+        let mut root = Node::default();
+        let mut checks = Vec::new();
+        let mut tree = Node::default();
+        let mut scenarios: BTreeMap<Arc<str>, Node> = BTreeMap::new();
+        for part in store.tagged() {
+            let [scenario, group, check] = ["scenario", "group", "check"].map(|name| part.tags.shared(name));
+            let path = group.map_or("", AsRef::as_ref);
+            if part.metric == builtin::CHECKS || part.metric == builtin::GROUP_DURATION {
+                let group = root.at(path);
+                if let (Some(name), Aggregate::Rate(rated)) = (check, &part.aggregate) {
+                    add_check(&mut group.checks, path, name, rated.passes, rated.fails());
+                    add_check(&mut checks, "", name, rated.passes, rated.fails());
+                }
+            }
+            if facts.full {
+                let named = scenario.filter(|name| ***name != *UNNAMED);
+                let node = named.map_or(&mut tree, |name| scenarios.entry(name.clone()).or_default());
+                if !STAGES.contains(&path) {
+                    node.add(part.metric, path, check.map(AsRef::as_ref), &part.aggregate);
+                }
             }
         }
-        if facts.full {
-            let named = scenario.filter(|name| ***name != *UNNAMED);
-            let node = named.map_or(&mut tree, |name| scenarios.entry(name.clone()).or_default());
-            if !STAGES.contains(&path) {
-                node.add(part.metric, path, check.map(AsRef::as_ref), &part.aggregate);
-            }
-        }
+        let total = Part {
+            title: "TOTAL RESULTS".to_owned(),
+            metrics: metrics(store, &facts),
+            checks,
+            groups: tree.groups.into_iter().map(|group| group.part("GROUP", store, &facts)).collect(),
+        };
+        let mut scenarios: Vec<(Arc<str>, Node)> = scenarios.into_iter().collect();
+        scenarios.sort_by(|one, other| by_name(&one.0, &other.0));
+        let scenarios = scenarios.into_iter().map(|(name, node)| Node { name: name.to_string(), ..node });
+        let scenarios = scenarios.map(|node| node.part("SCENARIO", store, &facts)).collect();
+        Summary { facts, total, scenarios, root }
     }
-    let total = Part {
-        title: "TOTAL RESULTS".to_owned(),
-        metrics: metrics(store, &facts),
-        checks,
-        groups: tree.groups.into_iter().map(|group| group.part("GROUP", store, &facts)).collect(),
-    };
-    let mut scenarios: Vec<(Arc<str>, Node)> = scenarios.into_iter().collect();
-    scenarios.sort_by(|one, other| by_name(&one.0, &other.0));
-    let scenarios = scenarios.into_iter().map(|(name, node)| Node { name: name.to_string(), ..node });
-    let scenarios = scenarios.map(|node| node.part("SCENARIO", store, &facts)).collect();
-    Summary { facts, total, scenarios, root }
 }
 
 /// All metrics and sub-metrics that were seen or that thresholds name.
@@ -108,48 +111,37 @@ fn add_check(checks: &mut Vec<Check>, group: &str, name: &str, passes: u64, fail
     }
 }
 
-impl Group {
-    /// The group of this path, made with those around it.
-    fn at(&mut self, path: &str) -> &mut Group {
-        let mut group = self;
-        for name in path.split("::").skip(1) {
-            let at = group.groups.iter().position(|inner| inner.name == name).unwrap_or_else(|| {
-                let path = format!("{}::{name}", group.path);
-                group.groups.push(Group { name: name.to_owned(), path, ..Group::default() });
-                group.groups.len() - 1
-            });
-            group = &mut group.groups[at];
-        }
-        group
-    }
-}
-
-/// Everything measured in a scenario, or a group, or outside of both.
-#[derive(Default)]
-struct Node {
-    name: String,
+/// What was seen in the whole test, a scenario or a group, and in the groups within.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Node {
+    pub(super) name: String,
+    pub(super) path: String,
     metrics: BTreeMap<MetricId, Aggregate>,
-    checks: Vec<Check>,
-    groups: Vec<Node>,
+    pub(super) checks: Vec<Check>,
+    pub(super) groups: Vec<Node>,
 }
 
 impl Node {
-    /// Adds what was seen in a group to it, and to the whole.
-    fn add(&mut self, metric: MetricId, path: &str, check: Option<&str>, aggregate: &Aggregate) {
-        self.add_here(metric, check, aggregate);
+    /// The group of this path, made with those around it.
+    fn at(&mut self, path: &str) -> &mut Node {
         let mut node = self;
-        let mut names = path.split("::").skip(1).peekable();
-        if names.peek().is_none() {
-            return;
-        }
-        for name in names {
+        for name in path.split("::").skip(1) {
             let at = node.groups.iter().position(|inner| inner.name == name).unwrap_or_else(|| {
-                node.groups.push(Node { name: name.to_owned(), ..Node::default() });
+                let path = format!("{}::{name}", node.path);
+                node.groups.push(Node { name: name.to_owned(), path, ..Node::default() });
                 node.groups.len() - 1
             });
             node = &mut node.groups[at];
         }
-        node.add_here(metric, check, aggregate);
+        node
+    }
+
+    /// Adds what was seen in a group to it, and to the whole.
+    fn add(&mut self, metric: MetricId, path: &str, check: Option<&str>, aggregate: &Aggregate) {
+        self.add_here(metric, check, aggregate);
+        if path.contains("::") {
+            self.at(path).add_here(metric, check, aggregate);
+        }
     }
 
     fn add_here(&mut self, metric: MetricId, check: Option<&str>, aggregate: &Aggregate) {
@@ -168,9 +160,8 @@ impl Node {
             .into_iter()
             .map(|(id, mut aggregate)| {
                 let metric = store.registry().metric(id);
-                let (kind, unit): (Kind, Unit) = (metric.kind, metric.unit);
-                let values = values(&mut aggregate, facts);
-                Measured { name: metric.name.to_string(), kind, unit, values, thresholds: Vec::new() }
+                let (name, values) = (metric.name.to_string(), values(&mut aggregate, facts));
+                Measured { name, kind: metric.kind, unit: metric.unit, values, thresholds: Vec::new() }
             })
             .collect();
         metrics.sort_by(|one, other| by_name(&one.name, &other.name));

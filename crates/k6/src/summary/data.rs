@@ -1,30 +1,42 @@
 //! The summary as JSON: k6's two shapes of the same. Both have a member more where outputs lack samples.
 
-use super::{Check, Facts, Group, Judged, Measured, Summary, TimeUnit};
+use super::collected::Node;
+use super::{Check, Facts, Judged, Measured, Summary, TimeUnit};
 use crate::json;
 use crate::metrics::{Kind, contains};
 use md5::{Digest, Md5};
 use serde_json::{Map, Value, json};
 
-pub(super) fn handed(summary: &Summary) -> Value {
-    let Summary { facts, total, root, .. } = summary;
-    let metrics = total.metrics.iter().map(|one| (one.name.clone(), metric(one))).collect();
-    let mut data = json!({
-        "root_group": group(root),
-        "options": {
-            "summaryTrendStats": facts.trend_stats,
-            "summaryTimeUnit": facts.time_unit.map_or("", TimeUnit::name),
-            "noColor": facts.no_color,
-        },
-        "state": {
-            "isStdOutTTY": facts.stdout_is_terminal,
-            "isStdErrTTY": facts.stderr_is_terminal,
-            "testRunDurationMs": json::value(facts.elapsed.as_nanos() as f64 / 1e6),
-        },
-        "metrics": Value::Object(metrics),
-    });
-    add_rare(&mut data, facts);
-    data
+impl Summary {
+    /// The object `handleSummary` is given.
+    pub fn data(&self) -> Value {
+        let Summary { facts, total, root, .. } = self;
+        let metrics = total.metrics.iter().map(|one| (one.name.clone(), metric(one))).collect();
+        let mut data = json!({
+            "root_group": group(root),
+            "options": {
+                "summaryTrendStats": facts.trend_stats,
+                "summaryTimeUnit": facts.time_unit.map_or("", TimeUnit::name),
+                "noColor": facts.no_color,
+            },
+            "state": {
+                "isStdOutTTY": facts.stdout_is_terminal,
+                "isStdErrTTY": facts.stderr_is_terminal,
+                "testRunDurationMs": json::value(facts.elapsed.as_nanos() as f64 / 1e6),
+            },
+            "metrics": Value::Object(metrics),
+        });
+        add_rare(&mut data, facts);
+        data
+    }
+
+    /// The content of the file that `--summary-export` names.
+    pub fn export(&self) -> Value {
+        let metrics = self.total.metrics.iter().map(|one| (one.name.clone(), flat(one))).collect();
+        let mut data = json!({ "root_group": group_by_name(&self.root), "metrics": Value::Object(metrics) });
+        add_rare(&mut data, &self.facts);
+        data
+    }
 }
 
 /// Members that most tests have no reason for.
@@ -56,7 +68,7 @@ fn id(path: &str) -> String {
     Md5::digest(path.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn group(one: &Group) -> Value {
+fn group(one: &Node) -> Value {
     json!({
         "name": one.name,
         "path": one.path,
@@ -68,13 +80,6 @@ fn group(one: &Group) -> Value {
 
 fn check(one: &Check) -> Value {
     json!({ "name": one.name, "path": one.path, "id": id(&one.path), "passes": one.passes, "fails": one.fails })
-}
-
-pub(super) fn exported(summary: &Summary) -> Value {
-    let metrics = summary.total.metrics.iter().map(|one| (one.name.clone(), flat(one))).collect();
-    let mut data = json!({ "root_group": group_by_name(&summary.root), "metrics": Value::Object(metrics) });
-    add_rare(&mut data, &summary.facts);
-    data
 }
 
 /// Values and thresholds in one object; a threshold is true when it is crossed.
@@ -92,7 +97,7 @@ fn flat(one: &Measured) -> Value {
     Value::Object(object)
 }
 
-fn group_by_name(one: &Group) -> Value {
+fn group_by_name(one: &Node) -> Value {
     let groups = one.groups.iter().map(|inner| (inner.name.clone(), group_by_name(inner))).collect();
     let checks = one.checks.iter().map(|inner| (inner.name.clone(), check(inner))).collect();
     json!({

@@ -12,23 +12,18 @@ pub enum TimeUnit {
 }
 
 impl TimeUnit {
+    /// All of them, as options write them.
+    const NAMES: [(TimeUnit, &str); 3] =
+        [(TimeUnit::Seconds, "s"), (TimeUnit::Milliseconds, "ms"), (TimeUnit::Microseconds, "us")];
+
     /// `s`, `ms` or `us`.
     pub fn named(name: &str) -> Option<TimeUnit> {
-        Some(match name {
-            "s" => TimeUnit::Seconds,
-            "ms" => TimeUnit::Milliseconds,
-            "us" => TimeUnit::Microseconds,
-            _ => return None,
-        })
+        TimeUnit::NAMES.iter().find(|(_, known)| *known == name).map(|(unit, _)| *unit)
     }
 
     /// The unit as options write it.
     pub fn name(self) -> &'static str {
-        match self {
-            TimeUnit::Seconds => "s",
-            TimeUnit::Milliseconds => "ms",
-            TimeUnit::Microseconds => "us",
-        }
+        TimeUnit::NAMES[self as usize].1
     }
 }
 

@@ -95,10 +95,8 @@ pub fn recorded(folder: &Reader, state: RunState) -> Option<Recorded> {
         }
     }
     let (end_ns, drawn) = ended.unwrap_or((last_ns(&record), 0));
-    let elapsed = between(began, end_ns);
-    store.judge(elapsed, state != RunState::Running);
     let is_handled = asked.is_handled;
-    let summary = Summary::of(&mut store, facts(asked, elapsed, drawn, &record));
+    let summary = summary(asked, &mut store, &record, (began, end_ns, drawn), state);
     let record = if folder.has_end() { record } else { judged_by(&summary, record) };
     Some(Recorded { summary, record, is_cut_off: ended.is_none(), is_handled })
 }
@@ -110,9 +108,7 @@ pub fn judged(folder: &Reader, store: &mut MetricStore, record: RunSummary, stat
     // It is one of the first events.
     let began =
         folder.events().find(|event| event["kind"] == BEGAN).and_then(|event| event["at_ns"].as_i64());
-    let elapsed = between(began, last_ns(&record));
-    store.judge(elapsed, state != RunState::Running);
-    let summary = Summary::of(store, facts(asked, elapsed, 0, &record));
+    let summary = summary(asked, store, &record, (began, last_ns(&record), 0), state);
     judged_by(&summary, record)
 }
 
@@ -124,19 +120,25 @@ fn last_ns(record: &RunSummary) -> i64 {
     (record.duration_s * 1e9) as i64
 }
 
-fn between(began: Option<i64>, end_ns: i64) -> Duration {
-    Duration::from_nanos(u64::try_from(end_ns - began.unwrap_or(end_ns)).unwrap_or(0))
-}
-
-fn facts(asked: Asked, elapsed: Duration, drawn: u64, record: &RunSummary) -> Facts {
-    Facts {
+/// The summary of a test between these instants, in which so many stamps were drawn.
+fn summary(
+    asked: Asked,
+    store: &mut MetricStore,
+    record: &RunSummary,
+    (began, end_ns, drawn): (Option<i64>, i64, u64),
+    state: RunState,
+) -> Summary {
+    let elapsed = Duration::from_nanos(u64::try_from(end_ns - began.unwrap_or(end_ns)).unwrap_or(0));
+    store.judge(elapsed, state != RunState::Running);
+    let facts = Facts {
         elapsed,
         trend_stats: asked.trend_stats,
         time_unit: asked.time_unit.as_deref().and_then(TimeUnit::named),
         full: asked.is_full,
         drawn,
         ..Facts::of_record(record)
-    }
+    };
+    Summary::of(store, facts)
 }
 
 /// The store that sums up the test with this header; None as [`recorded`].

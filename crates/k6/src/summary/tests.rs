@@ -7,7 +7,8 @@
 
 use super::*;
 use crate::metrics::{
-    AbortRule, Detail, Kind, Registry, Sampler, SystemTags, Tags, Unit, contains, registry, sampler,
+    AbortRule, Detail, Kind, MetricStore, Registry, Sampler, SystemTags, Tags, Unit, contains, registry,
+    sampler,
 };
 use sonagi_measure::At;
 use std::path::{Path, PathBuf};

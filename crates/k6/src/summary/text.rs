@@ -35,26 +35,29 @@ const WHITE: &str = "37";
 const FAINT_CYAN: &str = "2;36";
 const FAINT_WHITE: &str = "2;37";
 
-pub(super) fn text(summary: &Summary, color: bool) -> String {
-    let facts = &summary.facts;
-    let mut page = Page {
-        text: String::from("\n"),
-        color,
-        unit: facts.time_unit,
-        full: facts.full,
-        elapsed: facts.elapsed.as_secs_f64(),
-    };
-    page.overload(&facts.overload, &facts.advice);
-    page.outputs(summary.missing_in_outputs());
-    page.delivery(summary);
-    page.thresholds(&summary.total.metrics);
-    let whole = Part { groups: Vec::new(), ..summary.total.clone() };
-    for part in std::iter::once(&whole).chain(&summary.total.groups).chain(&summary.scenarios) {
-        page.title(&part.title);
-        page.part(part, 4);
+impl Summary {
+    /// The text k6 prints, with ANSI colours or without.
+    pub fn text(&self, color: bool) -> String {
+        let facts = &self.facts;
+        let mut page = Page {
+            text: String::from("\n"),
+            color,
+            unit: facts.time_unit,
+            full: facts.full,
+            elapsed: facts.elapsed.as_secs_f64(),
+        };
+        page.overload(&facts.overload, &facts.advice);
+        page.outputs(self.missing_in_outputs());
+        page.delivery(self);
+        page.thresholds(&self.total.metrics);
+        let whole = Part { groups: Vec::new(), ..self.total.clone() };
+        for part in std::iter::once(&whole).chain(&self.total.groups).chain(&self.scenarios) {
+            page.title(&part.title);
+            page.part(part, 4);
+        }
+        page.text.push_str("\n\n");
+        page.text
     }
-    page.text.push_str("\n\n");
-    page.text
 }
 
 struct Page {
@@ -65,12 +68,25 @@ struct Page {
     elapsed: f64,
 }
 
-/// The figures after a metric's name.
-enum Figures {
-    /// Name and value of each statistic.
-    Trend(Vec<(String, String)>),
-    /// The value, and what else is said.
-    Other(String, Vec<String>),
+/// The figures after a metric's name: each statistic of a trend, or a value and what else is said.
+struct Figures {
+    is_trend: bool,
+    cells: Vec<Cell>,
+}
+
+/// A figure, and what stands before it.
+struct Cell {
+    label: String,
+    color: &'static str,
+    text: String,
+}
+
+impl Figures {
+    fn other(value: String, extra: impl IntoIterator<Item = String>) -> Figures {
+        let cell = |color, text| Cell { label: String::new(), color, text };
+        let extra = extra.into_iter().map(|extra| cell(FAINT_CYAN, extra));
+        Figures { is_trend: false, cells: std::iter::once(cell(CYAN, value)).chain(extra).collect() }
+    }
 }
 
 impl Page {
@@ -203,7 +219,7 @@ impl Page {
             ("checks_succeeded", percent(share(passes)), format!("{passes} out of {total}")),
             ("checks_failed", percent(share(fails)), format!("{fails} out of {total}")),
         ]
-        .map(|(name, value, extra)| (name.to_owned(), Figures::Other(value, vec![extra])));
+        .map(|(name, value, extra)| (name.to_owned(), Figures::other(value, [extra])));
         self.rows(&rows, indent);
         for check in &part.checks {
             self.check(check, indent);
@@ -253,17 +269,21 @@ impl Page {
         let value = |of: &str| self.figure(one, of, one.value(of).unwrap_or(0.0));
         match one.kind {
             Kind::Trend => {
-                let each = |(of, value): &(String, f64)| (of.clone(), self.figure(one, of, *value));
-                Figures::Trend(one.values.iter().map(each).collect())
+                let each = |(of, value): &(String, f64)| Cell {
+                    label: format!("{of}="),
+                    color: CYAN,
+                    text: self.figure(one, of, *value),
+                };
+                Figures { is_trend: true, cells: one.values.iter().map(each).collect() }
             }
-            Kind::Counter => Figures::Other(value("count"), vec![value("rate")]),
-            Kind::Gauge => Figures::Other(
-                value("value"),
-                vec![format!("min={}", value("min")), format!("max={}", value("max"))],
-            ),
+            Kind::Counter => Figures::other(value("count"), [value("rate")]),
+            Kind::Gauge => {
+                let bounds = ["min", "max"].map(|of| format!("{of}={}", value(of)));
+                Figures::other(value("value"), bounds)
+            }
             Kind::Rate => {
                 let (passes, fails) = (one.value("passes").unwrap_or(0.0), one.value("fails").unwrap_or(0.0));
-                Figures::Other(value("rate"), vec![format!("{passes} out of {}", passes + fails)])
+                Figures::other(value("rate"), [format!("{passes} out of {}", passes + fails)])
             }
         }
     }
@@ -280,22 +300,13 @@ impl Page {
     fn row(&mut self, name: &str, figures: &Figures, widths: &Widths, indent: usize) {
         let dots = self.paint(FAINT_WHITE, &format!("{}:", ".".repeat(widths.name - width(name) + 3)));
         let mut line = format!("{name}{dots}");
-        let pad = |text: &str, to: usize| " ".repeat(to - width(text));
-        match figures {
-            Figures::Trend(stats) => {
-                for ((of, value), to) in stats.iter().zip(&widths.stats) {
-                    line += &format!(" {of}={}{}", self.paint(CYAN, value), pad(value, *to));
-                }
-            }
-            Figures::Other(value, extra) => {
-                line += &format!(" {}{}", self.paint(CYAN, value), pad(value, widths.value));
-                for (extra, to) in extra.iter().zip(&widths.extra) {
-                    line += &format!(" {}", self.paint(FAINT_CYAN, extra));
-                    // A single figure has nothing behind it to align with.
-                    if figures.is_a_gauges() {
-                        line += &pad(extra, *to);
-                    }
-                }
+        let columns = &widths.cells[usize::from(figures.is_trend)];
+        for (at, (cell, to)) in figures.cells.iter().zip(columns).enumerate() {
+            let Cell { label, color, text } = cell;
+            line += &format!(" {label}{}", self.paint(color, text));
+            // A single figure beside a value has nothing behind it to align with.
+            if figures.is_trend || figures.cells.len() != 2 || at == 0 {
+                line += &" ".repeat(to - width(text));
             }
         }
         self.line(indent, &line);
@@ -315,44 +326,26 @@ fn shown_name(name: &str) -> String {
     }
 }
 
-impl Figures {
-    fn is_a_gauges(&self) -> bool {
-        matches!(self, Figures::Other(_, extra) if extra.len() > 1)
-    }
-}
-
 /// How wide columns must be.
 #[derive(Default)]
 struct Widths {
     name: usize,
-    stats: Vec<usize>,
-    value: usize,
-    extra: [usize; 2],
+    /// Those of trends' figures come second.
+    cells: [Vec<usize>; 2],
 }
 
 impl Widths {
     fn of<'a>(rows: impl IntoIterator<Item = &'a (String, Figures)>) -> Widths {
         let mut widths = Widths::default();
-        for (name, figures) in rows {
+        for (name, Figures { is_trend, cells }) in rows {
             widths.name = widths.name.max(width(name));
-            match figures {
-                Figures::Trend(stats) => {
-                    widths.stats.resize(widths.stats.len().max(stats.len()), 0);
-                    widen(&mut widths.stats, stats.iter().map(|(_, value)| value));
-                }
-                Figures::Other(value, extra) => {
-                    widths.value = widths.value.max(width(value));
-                    widen(&mut widths.extra, extra);
-                }
-            }
+            let columns = &mut widths.cells[usize::from(*is_trend)];
+            columns.resize(columns.len().max(cells.len()), 0);
+            let wider = |(column, cell): (&mut usize, &Cell)| *column = width(&cell.text).max(*column);
+            columns.iter_mut().zip(cells).for_each(wider);
         }
         widths
     }
-}
-
-/// Makes each column as wide as its text.
-fn widen<'t>(columns: &mut [usize], texts: impl IntoIterator<Item = &'t String>) {
-    columns.iter_mut().zip(texts).for_each(|(column, text)| *column = width(text).max(*column));
 }
 
 fn width(text: &str) -> usize {
