@@ -12,26 +12,39 @@ use crate::json;
 const DEEPEST: usize = 100;
 
 /// Why a value cannot be given to users as JSON.
-type Unusable = String;
-
-/// The value `setup` returned as k6's users see it: an undefined member stays, as null; bytes are base64, maps and sets
-/// lists.
-#[inline(never)]
-pub(super) fn data<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> rquickjs::Result<Result<Json, Unusable>> {
-    written(ctx, value, 0)
+enum Unwritten {
+    /// The interpreter has an exception.
+    Thrown(rquickjs::Error),
+    /// JSON cannot hold it.
+    Unusable(String),
 }
 
-fn written<'js>(
-    ctx: &Ctx<'js>,
-    value: &Value<'js>,
-    depth: usize,
-) -> rquickjs::Result<Result<Json, Unusable>> {
-    if depth > DEEPEST {
-        return Ok(Err("it contains itself".to_owned()));
+impl From<rquickjs::Error> for Unwritten {
+    fn from(thrown: rquickjs::Error) -> Unwritten {
+        Unwritten::Thrown(thrown)
     }
-    Ok(Ok(match value.type_of() {
+}
+
+type Written = Result<Json, Unwritten>;
+
+/// The value `setup` returned as k6's users see it: an undefined member stays, as null; bytes are base64, maps and sets
+/// lists. Or why JSON cannot hold it.
+#[inline(never)]
+pub(super) fn data<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> rquickjs::Result<Result<Json, String>> {
+    match written(ctx, value, 0) {
+        Ok(json) => Ok(Ok(json)),
+        Err(Unwritten::Unusable(why)) => Ok(Err(why)),
+        Err(Unwritten::Thrown(error)) => Err(error),
+    }
+}
+
+fn written<'js>(ctx: &Ctx<'js>, value: &Value<'js>, depth: usize) -> Written {
+    if depth > DEEPEST {
+        return Err(Unwritten::Unusable("it contains itself".to_owned()));
+    }
+    Ok(match value.type_of() {
         Type::Bool => Json::from(value.as_bool().unwrap_or_default()),
-        Type::Int | Type::Float => return Ok(number(value.as_number().unwrap_or_default())),
+        Type::Int | Type::Float => return number(value.as_number().unwrap_or_default()),
         Type::BigInt => {
             let digits = value.get::<Coerced<String>>()?.0;
             serde_json::from_str(&digits).unwrap_or(Json::Null)
@@ -41,16 +54,21 @@ fn written<'js>(
             Some(symbol) => Json::from(symbol.description()?.get::<Option<String>>()?),
             None => Json::Null,
         },
-        Type::Function | Type::Constructor => return Ok(Err("a function is no data".to_owned())),
+        Type::Function | Type::Constructor => {
+            return Err(Unwritten::Unusable("a function is no data".to_owned()));
+        }
         _ => match value.as_object() {
             Some(object) => return composed(ctx, object, depth),
             None => Json::Null,
         },
-    }))
+    })
 }
 
-fn number(number: f64) -> Result<Json, Unusable> {
-    if number.is_finite() { Ok(json::value(number)) } else { Err(format!("unsupported value: {number}")) }
+fn number(number: f64) -> Written {
+    if number.is_finite() {
+        return Ok(json::value(number));
+    }
+    Err(Unwritten::Unusable(format!("unsupported value: {number}")))
 }
 
 /// With U+FFFD for what is no text, as everywhere.
@@ -63,11 +81,7 @@ fn text<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> rquickjs::Result<String> {
     })
 }
 
-fn composed<'js>(
-    ctx: &Ctx<'js>,
-    object: &Object<'js>,
-    depth: usize,
-) -> rquickjs::Result<Result<Json, Unusable>> {
+fn composed<'js>(ctx: &Ctx<'js>, object: &Object<'js>, depth: usize) -> Written {
     if let Some(list) = object.as_array() {
         return listed(ctx, list.iter(), depth);
     }
@@ -77,7 +91,7 @@ fn composed<'js>(
     }
     let is_a = |name: &str| is_a(ctx, object, name);
     if is_a("Date")? {
-        return Ok(Ok(date(object)?));
+        return Ok(date(object)?);
     }
     let class: Object<'_> = ctx.globals().get("Array")?;
     // A SharedArray stands before a list.
@@ -92,7 +106,7 @@ fn composed<'js>(
     }
     if is_a("Uint8Array")? || is_a("Uint8ClampedArray")? {
         let bytes = bytes(object).unwrap_or_default();
-        return Ok(Ok(Json::from(base64::engine::general_purpose::STANDARD.encode(bytes))));
+        return Ok(Json::from(base64::engine::general_purpose::STANDARD.encode(bytes)));
     }
     if object.get::<_, Value<'_>>("BYTES_PER_ELEMENT")?.is_int() {
         let members: Vec<_> = object.values::<Value<'_>>().collect();
@@ -105,31 +119,21 @@ fn named<'js>(
     ctx: &Ctx<'js>,
     members: impl Iterator<Item = rquickjs::Result<(String, Value<'js>)>>,
     depth: usize,
-) -> rquickjs::Result<Result<Json, Unusable>> {
+) -> Written {
     let mut object = Map::new();
     for member in members {
         let (name, value) = member?;
-        match written(ctx, &value, depth + 1)? {
-            Ok(value) => object.insert(name, value),
-            Err(why) => return Ok(Err(why)),
-        };
+        object.insert(name, written(ctx, &value, depth + 1)?);
     }
-    Ok(Ok(Json::Object(object)))
+    Ok(Json::Object(object))
 }
 
 fn listed<'js>(
     ctx: &Ctx<'js>,
     elements: impl Iterator<Item = rquickjs::Result<Value<'js>>>,
     depth: usize,
-) -> rquickjs::Result<Result<Json, Unusable>> {
-    let mut list = Vec::new();
-    for element in elements {
-        match written(ctx, &element?, depth + 1)? {
-            Ok(value) => list.push(value),
-            Err(why) => return Ok(Err(why)),
-        }
-    }
-    Ok(Ok(Json::Array(list)))
+) -> Written {
+    elements.map(|element| written(ctx, &element?, depth + 1)).collect()
 }
 
 /// A class that the script did not ask for has no instances.
