@@ -24,7 +24,7 @@ use crate::options::{Error, Options};
 use crate::seconds::Seconds;
 use crate::shard::SECOND_NS;
 use crate::thread::{self, Go, Report, Role, ThreadContext};
-use crate::watcher::{Sighting, Sightings};
+use crate::watcher::Sightings;
 
 /// How long the collector waits for threads to end after an abort.
 const ABORT_PATIENCE: Duration = Duration::from_secs(1);
@@ -260,14 +260,12 @@ impl<'r, D: Dialect, C: Collect<D>> Collector<'r, D, C> {
     /// Merges one interval of all threads.
     fn absorb(&mut self, mut records: Vec<Record>, at: At) {
         let process = health::process(self.options.source_addresses);
-        let Sightings { interval, notes } =
-            self.options.watcher.as_ref().map(|watcher| watcher.take()).unwrap_or_default();
+        let seen = self.options.watcher.as_ref().map(|watcher| watcher.take());
+        let Sightings { interval, notes } = seen.unwrap_or_default();
         if !interval.is_empty() {
             records.push(Record { metrics: interval, ..Record::default() });
         }
-        for Sighting { at, kind, detail } in &notes {
-            self.collect.event(RunEvent::Noted { at: *at, kind, detail });
-        }
+        notes.iter().for_each(|note| self.collect.event(RunEvent::Noted(note)));
         let Collector { totals, collect, .. } = self;
         let snapshot = totals.absorb_following(records, at, process, &mut **collect);
         tell_second(&mut **collect, snapshot);

@@ -24,15 +24,8 @@ pub enum RunEvent<'a> {
     Second(&'a Snapshot),
     /// About once a second, of scripts whose users iterate.
     Progress(&'a Progress),
-    /// What the script's language wants in the run's record, to tell of the run later: a few in a run.
-    Noted {
-        /// When.
-        at: At,
-        /// What it is.
-        kind: &'static str,
-        /// What belongs to it.
-        detail: &'a Value,
-    },
+    /// What the script's language, or a watcher, wants in the run's record, to tell of the run later: a few in a run.
+    Noted(&'a Note),
     /// The last phase is over; users finish.
     Draining {
         /// When the last phase ended.
@@ -51,6 +44,17 @@ pub struct Progress {
     pub vus: (u64, u64),
     /// Iterations that are over, and those that were interrupted.
     pub iterations: (u64, u64),
+}
+
+/// A note for a run's record.
+#[derive(Clone, Debug)]
+pub struct Note {
+    /// When.
+    pub at: At,
+    /// What it is.
+    pub kind: &'static str,
+    /// What belongs to it.
+    pub detail: Value,
 }
 
 /// A line of the log.

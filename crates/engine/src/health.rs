@@ -43,8 +43,7 @@ pub fn thread_cpu_ns() -> u64 {
 
 /// How long the current thread was ready to run and had no core, in ns; 0 where the system does not say.
 pub fn thread_wait_ns() -> u64 {
-    let told = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    told.split_whitespace().nth(1).and_then(|wait| wait.parse().ok()).unwrap_or(0)
+    second_number(read("/proc/thread-self/schedstat").split_whitespace())
 }
 
 /// How long a process's first thread was busy, or ready to run and had no core, since it began (ns); None when it has
@@ -104,7 +103,6 @@ pub fn process(source_addresses: usize) -> ProcessGauges {
 
 /// The machine, as far as results depend on it.
 pub fn environment() -> Value {
-    let read = |path: &str| fs::read_to_string(path).unwrap_or_default().trim().to_owned();
     let cpu = read("/proc/cpuinfo");
     let model = cpu.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or_default();
     let memory = read("/proc/meminfo");
@@ -113,28 +111,36 @@ pub fn environment() -> Value {
     json!({
         "os": std::env::consts::OS,
         "arch": std::env::consts::ARCH,
-        "kernel": read("/proc/sys/kernel/osrelease"),
+        "kernel": read("/proc/sys/kernel/osrelease").trim(),
         "cpu": model.trim_start_matches([' ', '\t', ':']),
         "cpus": cores(),
         "memory": total.trim(),
         "open_files_limit": getrlimit(Resource::Nofile).current,
         "port_range": [low, high],
-        "somaxconn": read("/proc/sys/net/core/somaxconn").parse::<u64>().ok(),
+        "somaxconn": read("/proc/sys/net/core/somaxconn").trim().parse::<u64>().ok(),
     })
+}
+
+/// The text of a file; none where it cannot be read, on another system than Linux.
+fn read(path: &str) -> String {
+    fs::read_to_string(path).unwrap_or_default()
+}
+
+/// The second of the words as a number; 0: it is none.
+fn second_number<'w>(mut words: impl Iterator<Item = &'w str>) -> u64 {
+    words.nth(1).and_then(|word| word.parse().ok()).unwrap_or(0)
 }
 
 /// How long some task of the machine has waited for a core (`some … total=`).
 fn cpu_pressure_us() -> u64 {
-    let told = fs::read_to_string("/proc/pressure/cpu").unwrap_or_default();
+    let told = read("/proc/pressure/cpu");
     let some = told.lines().find(|line| line.starts_with("some")).unwrap_or_default();
     let total = some.split_whitespace().find_map(|word| word.strip_prefix("total="));
     total.and_then(|total| total.parse().ok()).unwrap_or(0)
 }
 
 fn resident_bytes() -> u64 {
-    let statm = fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    let pages: u64 = statm.split_whitespace().nth(1).and_then(|pages| pages.parse().ok()).unwrap_or(0);
-    pages * rustix::param::page_size() as u64
+    second_number(read("/proc/self/statm").split_whitespace()) * rustix::param::page_size() as u64
 }
 
 /// Since Linux 6.2 the folder's size is the number of open files; before, they have to be listed.
@@ -164,10 +170,9 @@ fn bounds(range: &str) -> Option<(u16, u16)> {
 
 /// TCP connections in TIME_WAIT, of the whole machine.
 fn resting_ports() -> u64 {
-    let sockets = fs::read_to_string("/proc/net/sockstat").unwrap_or_default();
+    let sockets = read("/proc/net/sockstat");
     let tcp = sockets.lines().find(|line| line.starts_with("TCP:")).unwrap_or_default();
-    let mut words = tcp.split_whitespace().skip_while(|word| *word != "tw");
-    words.nth(1).and_then(|count| count.parse().ok()).unwrap_or(0)
+    second_number(tcp.split_whitespace().skip_while(|word| *word != "tw"))
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! Whoever looks at the target while the load goes on: the kernel begins and ends it, and takes what it saw with each
 //! second.
 
-use serde_json::Value;
-use sonagi_measure::At;
+use crate::event::Note;
 use sonagi_measure::metrics::{Interval, Registry};
 use std::fmt;
 use std::sync::Arc;
@@ -26,16 +25,5 @@ pub struct Sightings {
     /// Metrics of the target.
     pub interval: Interval,
     /// What is to be kept in the run's record.
-    pub notes: Vec<Sighting>,
-}
-
-/// A note of a watcher, as [`crate::RunEvent::Noted`] has it.
-#[derive(Debug)]
-pub struct Sighting {
-    /// When.
-    pub at: At,
-    /// What it is.
-    pub kind: &'static str,
-    /// What belongs to it.
-    pub detail: Value,
+    pub notes: Vec<Note>,
 }

@@ -1,6 +1,6 @@
 //! Samples as they happen, in k6's file formats: `--out json=FILE`, `--out csv=FILE`.
 //!
-//! An output writes every single sample of the intervals it is given. It is a [`Sink`]: the engine has a thread for it,
+//! An output writes every single sample of the intervals it is given. Its formats are sinks: the engine has a thread for it,
 //! and leaves out what comes faster than it can be written. Samplers keep single samples only when they are told to
 //! ([`crate::metrics::Sampler::new`]). A name that ends with `.gz` makes a compressed file, `-` writes to the standard
 //! output.
@@ -12,7 +12,7 @@ mod tests;
 
 use crate::metrics::{MetricStore, Sample, SystemTags};
 use flate2::{Compression, write::GzEncoder};
-use sonagi_engine::Sink;
+use sonagi_engine::SinkThread;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub struct Wanted {
     form: Form,
     /// None: the standard output.
     path: Option<String>,
-    /// Samples that may wait for it.
+    /// Samples that may wait for it; what comes beyond is left out.
     most_waiting: u64,
 }
 
@@ -90,11 +90,6 @@ impl Wanted {
         }
     }
 
-    /// Samples that may wait for it; what comes beyond is left out.
-    pub(crate) fn most_waiting(&self) -> u64 {
-        self.most_waiting
-    }
-
     /// The same with room for so many samples.
     #[cfg(test)]
     pub(crate) fn with_room_for(self, most_waiting: u64) -> Wanted {
@@ -109,18 +104,15 @@ fn path(name: &str) -> Option<String> {
 fn csv_wanted(argument: &str, environment: impl Fn(&str) -> Option<String>) -> Result<Wanted, Refused> {
     let mut name = environment("K6_CSV_FILENAME").unwrap_or_else(|| "file.csv".to_owned());
     let mut time = environment("K6_CSV_TIME_FORMAT").unwrap_or_else(|| "unix".to_owned());
-    if !argument.contains('=') {
-        if !argument.is_empty() {
-            argument.clone_into(&mut name);
-        }
-    } else {
-        for setting in argument.split(',') {
-            match setting.split_once('=') {
-                Some(("fileName", value)) => value.clone_into(&mut name),
-                Some(("timeFormat", value)) => value.clone_into(&mut time),
-                Some(("saveInterval", _)) => {} // it is saved once a second, whatever it says
-                _ => return Err(Refused::Setting(setting.split('=').next().unwrap_or_default().to_owned())),
-            }
+    if !argument.is_empty() && !argument.contains('=') {
+        argument.clone_into(&mut name);
+    }
+    for setting in argument.split(',').filter(|_| argument.contains('=')) {
+        match setting.split_once('=') {
+            Some(("fileName", value)) => value.clone_into(&mut name),
+            Some(("timeFormat", value)) => value.clone_into(&mut time),
+            Some(("saveInterval", _)) => {} // it is saved once a second, whatever it says
+            _ => return Err(Refused::Setting(setting.split('=').next().unwrap_or_default().to_owned())),
         }
     }
     let format = TIME_FORMATS.iter().position(|(known, _)| *known == time);
@@ -131,57 +123,35 @@ fn csv_wanted(argument: &str, environment: impl Fn(&str) -> Option<String>) -> R
 /// The samples of an interval; all outputs share them.
 pub type Samples = Arc<Vec<Sample>>;
 
-/// An open output.
-pub struct Output(Writer);
-
-enum Writer {
-    Json(Box<json::Lines>),
-    Csv(Box<csv::Rows>),
-}
-
-impl Output {
-    /// Opens it. `started` is the wall clock at the test's start, the store knows the thresholds and must have been
-    /// told all of them.
+impl Wanted {
+    /// Opens it, on a thread of its own. `started` is the wall clock at the test's start, the store knows the thresholds
+    /// and must have been told all of them. Samples can be read before the end, unless they are compressed. It fails
+    /// when the disk is full, or whoever reads has gone.
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn open(
-        wanted: &Wanted,
+    pub(crate) fn open(
+        &self,
         store: &MetricStore,
         tags: SystemTags,
         started: SystemTime,
         standard: Box<dyn Write + Send>,
-    ) -> io::Result<Output> {
-        let into = Into::open(wanted.path.as_deref(), standard)?;
+    ) -> io::Result<SinkThread<Samples>> {
+        let into = Into::open(self.path.as_deref(), standard)?;
         let started = match started.duration_since(SystemTime::UNIX_EPOCH) {
             Ok(since) => since.as_nanos() as i128,
             Err(before) => -(before.duration().as_nanos() as i128),
         };
-        Ok(Output(match wanted.form {
-            Form::Json => Writer::Json(Box::new(json::Lines::new(into, store, tags, started))),
+        match self.form {
+            Form::Json => {
+                let lines = json::Lines::new(into, store, tags, started);
+                SinkThread::start("output", self.most_waiting, lines)
+            }
             Form::Csv(format) => {
                 let (_, time) = TIME_FORMATS[format];
                 let rows = csv::Rows::new(into, store.registry().clone(), tags, started, time)?;
-                Writer::Csv(Box::new(rows))
+                SinkThread::start("output", self.most_waiting, rows)
             }
-        }))
-    }
-}
-
-impl Sink<Samples> for Output {
-    /// Samples can be read before the end, unless they are compressed. Fails when the disk is full, or whoever
-    /// reads has gone.
-    fn write(&mut self, samples: Samples) -> io::Result<()> {
-        match &mut self.0 {
-            Writer::Json(lines) => lines.write(&samples),
-            Writer::Csv(rows) => rows.write(&samples),
-        }
-    }
-
-    fn finish(self) -> io::Result<()> {
-        match self.0 {
-            Writer::Json(lines) => lines.finish(),
-            Writer::Csv(rows) => rows.finish(),
         }
     }
 }
@@ -204,14 +174,6 @@ impl Into {
         })
     }
 
-    /// Flushes to the file; compressed text is not flushed, it would be larger for it.
-    fn settle(&mut self) -> io::Result<()> {
-        match self {
-            Into::Plain(plain) => plain.flush(),
-            Into::Compressed(_) => Ok(()),
-        }
-    }
-
     fn finish(self) -> io::Result<()> {
         match self {
             Into::Plain(mut plain) => plain.flush(),
@@ -227,8 +189,12 @@ impl Write for Into {
             Into::Compressed(compressed) => compressed.write(bytes),
         }
     }
+    /// Compressed text is not flushed: it would be larger for it.
     fn flush(&mut self) -> io::Result<()> {
-        self.settle()
+        match self {
+            Into::Plain(plain) => plain.flush(),
+            Into::Compressed(_) => Ok(()),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::diagnosed::Diagnosed;
 use crate::invocation;
 use crate::queued_sink::QueuedSink;
-use sonagi_engine::{LogLine, RunEvent, Speaker};
+use sonagi_engine::{LogLine, Note, RunEvent, Speaker};
 use sonagi_measure::totals::{Header, ScriptFile};
 use sonagi_report::sink::{Folder, Trouble};
 use sonagi_report::{SinkEvent, Sinks};
@@ -50,7 +50,9 @@ pub(crate) fn pass(
             SinkEvent::Line { at: *at, user: *user, text, is_printed }
         }
         RunEvent::Progress(_) => return,
-        RunEvent::Noted { at, kind, detail } => SinkEvent::Noted { at, kind, detail: detail.clone() },
+        RunEvent::Noted(Note { at, kind, detail }) => {
+            SinkEvent::Noted { at: *at, kind, detail: detail.clone() }
+        }
         RunEvent::Draining { at } => SinkEvent::Draining { at },
         RunEvent::Ended(summary) => SinkEvent::Ended(Arc::new(summary.clone())),
     };

@@ -8,7 +8,7 @@ pub(crate) use network::NetworkLateness;
 use clap::{Arg, ArgAction, ArgMatches};
 use network::NetworkProbe;
 use serde_json::json;
-use sonagi_engine::{Sighting, Sightings, Watcher};
+use sonagi_engine::{self as engine, Sightings, Watcher};
 use sonagi_measure::metrics::Registry;
 use sonagi_measure::watched;
 use sonagi_watch::probes::{self, Target};
@@ -129,7 +129,7 @@ impl Watcher for TargetWatch {
 
     fn take(&self) -> Sightings {
         let taken = locked(&self.watch).as_ref().map(Watch::take).unwrap_or_default();
-        Sightings { interval: taken.interval, notes: taken.notes.into_iter().map(sighting).collect() }
+        Sightings { interval: taken.interval, notes: taken.notes.into_iter().map(as_recorded).collect() }
     }
 
     fn end(&self) {
@@ -138,10 +138,10 @@ impl Watcher for TargetWatch {
 }
 
 /// A note as a run's record has it.
-pub(crate) fn sighting(note: Note) -> Sighting {
+pub(crate) fn as_recorded(note: Note) -> engine::Note {
     let Note { at, subject, text, hint, is_event } = note;
     let kind = if is_event { watched::TARGET } else { watched::UNMEASURED };
-    Sighting { at, kind, detail: json!({ "subject": subject, "text": text, "hint": hint }) }
+    engine::Note { at, kind, detail: json!({ "subject": subject, "text": text, "hint": hint }) }
 }
 
 /// Where the load goes.

@@ -1,7 +1,8 @@
 //! One row a sample: a column for each system tag the test wants, all other tags in one.
 
-use super::Into;
-use crate::metrics::{MetricId, Registry, Sample, SystemTags};
+use super::{Into, Samples};
+use crate::metrics::{MetricId, Registry, SystemTags};
+use sonagi_engine::Sink;
 use sonagi_measure::metrics::AutomaticTag;
 use std::io;
 use std::sync::Arc;
@@ -33,8 +34,17 @@ impl Rows {
         Ok(Rows { rows, registry, names: Vec::new(), columns, started, time })
     }
 
-    pub(super) fn write(&mut self, samples: &[Sample]) -> io::Result<()> {
-        for sample in samples {
+    fn name(&mut self, id: MetricId) -> Arc<str> {
+        if self.names.len() <= id.index() {
+            self.names.resize(id.index() + 1, None);
+        }
+        self.names[id.index()].get_or_insert_with(|| self.registry.metric(id).name).clone()
+    }
+}
+
+impl Sink<Samples> for Rows {
+    fn write(&mut self, samples: Samples) -> io::Result<()> {
+        for sample in &*samples {
             let name = self.name(sample.metric);
             let Rows { rows, columns, .. } = self;
             rows.write_field(&*name)?;
@@ -49,18 +59,10 @@ impl Rows {
             rows.write_field(joined(beside.map(|(name, value)| (name.as_str(), value.as_str()))))?;
             rows.write_record(None::<&[u8]>)?;
         }
-        self.rows.flush()?;
-        Ok(())
+        self.rows.flush()
     }
 
-    fn name(&mut self, id: MetricId) -> Arc<str> {
-        if self.names.len() <= id.index() {
-            self.names.resize(id.index() + 1, None);
-        }
-        self.names[id.index()].get_or_insert_with(|| self.registry.metric(id).name).clone()
-    }
-
-    pub(super) fn finish(self) -> io::Result<()> {
+    fn finish(self) -> io::Result<()> {
         let into = self.rows.into_inner().map_err(|error| io::Error::other(error.error().to_string()))?;
         into.finish()
     }

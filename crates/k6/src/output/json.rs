@@ -1,13 +1,14 @@
 //! One JSON object a line: a metric when its first sample comes, and every sample.
 
-use super::{Into, rfc3339};
+use super::{Into, Samples, rfc3339};
 use crate::json;
 use crate::metrics::{
-    Limit, Metadata, MetricId, MetricStore, Registry, Sample, Submetric, SystemTag, SystemTags, TagSet,
-    Target, builtin, contains,
+    Limit, Metadata, MetricId, MetricStore, Registry, Submetric, SystemTag, SystemTags, TagSet, Target,
+    builtin, contains,
 };
 use crate::options::span::written;
 use serde_json::{Value, json};
+use sonagi_engine::Sink;
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -36,28 +37,6 @@ impl Lines {
             told: Vec::new(),
             last: None,
         }
-    }
-
-    pub(super) fn write(&mut self, samples: &[Sample]) -> io::Result<()> {
-        for sample in samples {
-            self.tell(sample.metric)?;
-            let name = self.told[sample.metric.index()].as_deref().unwrap_or_default();
-            if self.last.as_ref().is_none_or(|(set, _)| !Arc::ptr_eq(set, &sample.tags)) {
-                self.last = Some((sample.tags.clone(), object(sample.tags.iter()).to_string()));
-            }
-            let tags = self.last.as_ref().map_or("{}", |(_, text)| text);
-            let time = rfc3339(self.started + i128::from(sample.at.0), true);
-            let value = json::value(sample.value);
-            write!(
-                self.into,
-                r#"{{"metric":{name},"type":"Point","data":{{"time":"{time}","value":{value},"tags":{tags}"#
-            )?;
-            if let Some(metadata) = sample.metadata.as_deref().filter(|metadata| !metadata.0.is_empty()) {
-                write!(self.into, r#","metadata":{}"#, beside(metadata))?;
-            }
-            self.into.write_all(b"}}\n")?;
-        }
-        self.into.settle()
     }
 
     /// Writes what a metric is, the first time it is seen.
@@ -95,8 +74,32 @@ impl Lines {
         self.told[id.index()] = Some(line["metric"].to_string());
         writeln!(self.into, "{line}")
     }
+}
 
-    pub(super) fn finish(self) -> io::Result<()> {
+impl Sink<Samples> for Lines {
+    fn write(&mut self, samples: Samples) -> io::Result<()> {
+        for sample in &*samples {
+            self.tell(sample.metric)?;
+            let name = self.told[sample.metric.index()].as_deref().unwrap_or_default();
+            if self.last.as_ref().is_none_or(|(set, _)| !Arc::ptr_eq(set, &sample.tags)) {
+                self.last = Some((sample.tags.clone(), object(sample.tags.iter()).to_string()));
+            }
+            let tags = self.last.as_ref().map_or("{}", |(_, text)| text);
+            let time = rfc3339(self.started + i128::from(sample.at.0), true);
+            let value = json::value(sample.value);
+            write!(
+                self.into,
+                r#"{{"metric":{name},"type":"Point","data":{{"time":"{time}","value":{value},"tags":{tags}"#
+            )?;
+            if let Some(metadata) = sample.metadata.as_deref().filter(|metadata| !metadata.0.is_empty()) {
+                write!(self.into, r#","metadata":{}"#, beside(metadata))?;
+            }
+            self.into.write_all(b"}}\n")?;
+        }
+        self.into.flush()
+    }
+
+    fn finish(self) -> io::Result<()> {
         self.into.finish()
     }
 }

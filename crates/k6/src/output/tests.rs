@@ -81,10 +81,10 @@ fn written(wanted: &str) -> String {
     let shown = Shown::default();
     let wanted = Wanted::parse(wanted, |_| None).unwrap();
     let started = SystemTime::UNIX_EPOCH + STARTED;
-    let mut output = Output::open(&wanted, &store, wanted_tags(), started, Box::new(shown.clone())).unwrap();
+    let mut output = wanted.open(&store, wanted_tags(), started, Box::new(shown.clone())).unwrap();
     let (first, rest) = samples.split_at(5);
-    output.write(given(first)).unwrap();
-    output.write(given(rest)).unwrap();
+    output.give(given(first), 1);
+    output.give(given(rest), 1);
     output.finish().unwrap();
     let bytes = shown.0.lock().unwrap().clone();
     String::from_utf8(bytes).unwrap()
@@ -112,9 +112,10 @@ fn the_part_of_a_metric_that_no_threshold_names_is_told_last_and_only_when_it_ca
         sampler.observe(crate::metrics::builtin::HTTP_REQ_DURATION, 1.0, &sampler.tags(), At(0));
         let shown = Shown::default();
         let wanted = Wanted::parse("json", |_| None).unwrap();
-        let mut output =
-            Output::open(&wanted, &store, tags, SystemTime::UNIX_EPOCH, Box::new(shown.clone())).unwrap();
-        output.write(Arc::new(sampler.take().samples)).unwrap();
+        let shows = Box::new(shown.clone());
+        let mut output = wanted.open(&store, tags, SystemTime::UNIX_EPOCH, shows).unwrap();
+        output.give(Arc::new(sampler.take().samples), 1);
+        output.finish().unwrap();
         let text = String::from_utf8(shown.0.lock().unwrap().clone()).unwrap();
         let line: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
         let parts = line["data"]["submetrics"].as_array().unwrap().clone();
@@ -160,18 +161,13 @@ fn a_file_is_readable_while_the_test_runs_and_one_named_gz_is_compressed() {
     let (store, samples) = measured();
     let open = |name: &str| {
         let wanted = Wanted::parse(&format!("json={}", file(name).display()), |_| None).unwrap();
-        Output::open(
-            &wanted,
-            &store,
-            wanted_tags(),
-            SystemTime::UNIX_EPOCH + STARTED,
-            Box::new(Shown::default()),
-        )
-        .unwrap()
+        let started = SystemTime::UNIX_EPOCH + STARTED;
+        wanted.open(&store, wanted_tags(), started, Box::new(Shown::default())).unwrap()
     };
     let (mut plain, mut compressed) = (open("a.json"), open("a.json.gz"));
-    plain.write(given(&samples)).unwrap();
-    compressed.write(given(&samples)).unwrap();
+    plain.give(given(&samples), 1);
+    compressed.give(given(&samples), 1);
+    plain.settle(Duration::from_secs(30));
     assert_eq!(std::fs::read_to_string(file("a.json")).unwrap(), written("json=-"));
     compressed.finish().unwrap();
     let mut text = String::new();

@@ -1,7 +1,7 @@
 //! How a test is closed: thresholds for the last time, the summary, and what the script makes of it.
 
 use serde_json::Value;
-use sonagi_engine::RunEvent;
+use sonagi_engine::{Note, RunEvent};
 use sonagi_measure::summary::{Conclusion, Summary as RunSummary};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -35,11 +35,9 @@ impl Collector<'_, '_> {
             self.end_with(Exit::Failed, None);
         }
         // Before the outputs are waited for: who gives up one that hangs still has a record of the test's end.
-        (self.on)(RunEvent::Noted {
-            at: self.timetable.ended.unwrap_or_default(),
-            kind: recorded::ENDED,
-            detail: &recorded::ended(self.test.common.delivery.rooms.drawn()),
-        });
+        let detail = recorded::ended(self.test.common.delivery.rooms.drawn());
+        let at = self.timetable.ended.unwrap_or_default();
+        (self.on)(RunEvent::Noted(&Note { at, kind: recorded::ENDED, detail }));
         self.end_outputs();
         let record = RunSummary { samples_left_out: self.samples_left_out, ..record };
         let summary = Box::new(self.summarised(&record, elapsed, metrics));

@@ -2,7 +2,7 @@
 //! samples.
 
 use serde_json::Value;
-use sonagi_engine::{Collect, LogLine, RunEvent, SinkThread, TICK};
+use sonagi_engine::{Collect, LogLine, Note, RunEvent, SinkThread, TICK};
 use sonagi_measure::At;
 use sonagi_measure::ledger::{Arrival, Counts, RoomId};
 use sonagi_measure::recorder::Record;
@@ -22,7 +22,7 @@ use super::periodic::Timetable;
 use super::{End, Ended, Exit, Test, header, traffic};
 use crate::executor::{Abort, Reason};
 use crate::metrics::{Interval, MetricStore, Registry, Sample, Sampler};
-use crate::output::{Output, Samples};
+use crate::output::{Samples, Wanted};
 use crate::runtime::{Given, Task, Thrown};
 use crate::shard::Level;
 use crate::summary::recorded;
@@ -74,7 +74,7 @@ pub(super) fn run(test: Test, abort: &Arc<Abort>, on: &mut dyn FnMut(RunEvent<'_
         outputs,
         samples_left_out: 0,
         sampler,
-        ended: Ended { exit: Exit::Passed, end: End::Nothing, why: None, bars: Vec::new() },
+        ended: Ended::of_exit(Exit::Passed),
         data: None,
         delivery,
         is_abort_told: false,
@@ -86,11 +86,9 @@ pub(super) fn run(test: Test, abort: &Arc<Abort>, on: &mut dyn FnMut(RunEvent<'_
 }
 
 fn outputs(test: &Test) -> io::Result<Vec<SinkThread<Samples>>> {
-    let open = |wanted| {
-        let tags = test.common.system_tags();
-        let output = Output::open(wanted, &test.store, tags, test.started, (test.asked.standard_output)())?;
-        SinkThread::start("output", wanted.most_waiting(), output)
-    };
+    let standard = test.asked.standard_output;
+    let open =
+        |wanted: &Wanted| wanted.open(&test.store, test.common.system_tags(), test.started, standard());
     test.asked.outputs.iter().map(open).collect()
 }
 
@@ -150,7 +148,7 @@ impl Collect<K6> for Collector<'_, '_> {
         if phase == Phase::Setup {
             let at = self.test.now();
             self.timetable.began = Some(at);
-            (self.on)(RunEvent::Noted { at, kind: recorded::BEGAN, detail: &Value::Null });
+            (self.on)(RunEvent::Noted(&Note { at, kind: recorded::BEGAN, detail: Value::Null }));
         }
         self.one_shot(phase, || Given::Data(self.data.clone()))
     }
@@ -257,7 +255,7 @@ impl Collector<'_, '_> {
         let planned = self.test.plan.planned_vus;
         let percent = 100 * made / planned.max(1);
         let bars = self.unbegun("Init", &format!("{percent:>3}% ] {made}/{planned} VUs initialized"));
-        Ended { exit: exit_of(thrown), end: End::Nothing, why: None, bars }
+        Ended { bars, ..Ended::of_exit(exit_of(thrown)) }
     }
 
     /// The bars of a test whose scenarios never began.

@@ -128,8 +128,14 @@ pub struct Ended {
 }
 
 impl Ended {
-    pub(super) fn early(exit: Exit, why: impl Into<String>) -> Ended {
-        Ended { exit, end: End::Nothing, why: Some(why.into()), bars: Vec::new() }
+    /// A test that came to nothing that could be shown.
+    pub(super) fn of_exit(exit: Exit) -> Ended {
+        Ended { exit, end: End::Nothing, why: None, bars: Vec::new() }
+    }
+
+    /// The same for this reason, which has not been told.
+    pub fn early(exit: Exit, why: impl Into<String>) -> Ended {
+        Ended { why: Some(why.into()), ..Ended::of_exit(exit) }
     }
 
     /// The test was ended before its scenarios began.
@@ -156,7 +162,7 @@ impl Ended {
             line.text = format!("could not load JS test 'file://{}': {}", script.display(), line.text);
         }
         on(RunEvent::Line(&line));
-        Ended { exit: exit_of(thrown), end: End::Nothing, why: None, bars: Vec::new() }
+        Ended::of_exit(exit_of(thrown))
     }
 }
 

@@ -36,7 +36,7 @@ use tokio::time::Instant;
 use crate::bundle::Bundle;
 use crate::executor::{Abort, Plan, Reason};
 use crate::metrics::{self, Detail, MetricStore, Registry, Sampler, SystemTags};
-use crate::options::{Options, Several, Tiers, consolidate};
+use crate::options::{Options, Scenario, Several, Tiers, consolidate};
 use crate::output::Wanted;
 use crate::runtime::{Task, Thrown};
 use crate::secrets::Secrets;
@@ -145,15 +145,12 @@ pub fn several(asked: &Asked, on: &mut dyn FnMut(RunEvent<'_>)) -> Result<Severa
     let mut on = |event: RunEvent<'_>| masked(&secrets, event, on);
     let started = (Instant::now(), SystemTime::now());
     let script = evaluated(asked, started, &Arc::default(), &mut on)?.options;
-    let own = |of: &Map<String, Value>| of.iter().filter(|(name, _)| *name == OWN).map(clone_of).collect();
+    let own =
+        |of: &Map<String, Value>| of.get(OWN).map(|own| (OWN.to_owned(), own.clone())).into_iter().collect();
     let tiers =
         Tiers { script: own(&script), config_file: own(&asked.tiers.config_file), ..Tiers::default() };
     let consolidated = consolidate(tiers).map_err(|problems| Ended::of_problems(&problems))?;
     Ok(consolidated.options.sonagi.several)
-}
-
-fn clone_of((name, value): (&String, &Value)) -> (String, Value) {
-    (name.clone(), value.clone())
 }
 
 /// A script that was evaluated by its first user.
@@ -194,10 +191,7 @@ fn evaluated(
     }
     let (options, functions) = (json(read.next()), json(read.next()));
     bundle.close();
-    let options = match options {
-        Value::Object(options) => options,
-        _ => Map::new(),
-    };
+    let options = if let Value::Object(options) = options { options } else { Map::new() };
     let functions: Vec<String> = serde_json::from_value(functions).unwrap_or_default();
     Ok(Evaluated { bundle, registry, options, functions })
 }
@@ -277,14 +271,11 @@ fn json(outcome: Option<Result<Option<String>, Thrown>>) -> Value {
 
 /// Every scenario's function must be one of the script's.
 fn callable(options: &Options, functions: &[String]) -> Result<(), Ended> {
-    let missing: Vec<String> = options
-        .scenarios
-        .iter()
-        .filter(|scenario| !functions.contains(&scenario.exec))
-        .map(|scenario| {
-            format!("executor {}: function '{}' not found in exports", scenario.name, scenario.exec)
-        })
-        .collect();
+    let missing = options.scenarios.iter().filter(|scenario| !functions.contains(&scenario.exec));
+    let told = missing.map(|Scenario { name, exec, .. }| {
+        format!("executor {name}: function '{exec}' not found in exports")
+    });
+    let missing: Vec<String> = told.collect();
     if missing.is_empty() { Ok(()) } else { Err(Ended::problems(&missing.join("\n"))) }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::options::tls::suites_named;
-use crate::options::{DnsPolicy, DnsSelect, Options};
+use crate::options::{DnsPolicy, DnsSelect, Options, TlsAuth};
 use crate::shard::Common;
 
 /// Addresses of `localIPs` that are called from at most: a range may hold more than there are.
@@ -17,17 +17,15 @@ impl Common {
     /// How a thread reaches the target whose first user has this number, and whose users are so many numbers apart.
     pub(super) fn net(&self, first: u64, apart: u64) -> NetOptions {
         let options = &self.options;
-        let local = options.local_ips.as_ref();
+        let local = options.local_ips.iter();
+        let all = local.flat_map(|local| (0..LOCAL_ADDRESSES).map(|at| local.of(first + at * apart)));
         let mut source_addresses: Vec<IpAddr> = Vec::new();
-        for at in 0..LOCAL_ADDRESSES {
+        for ip in all {
             // They start anew when all are given out.
-            match local
-                .map(|local| local.of(first + at * apart))
-                .filter(|ip| source_addresses.first() != Some(ip))
-            {
-                Some(ip) => source_addresses.push(ip),
-                None => break,
+            if source_addresses.first() == Some(&ip) {
+                break;
             }
+            source_addresses.push(ip);
         }
         NetOptions {
             verify_certificates: !options.insecure_skip_tls_verify,
@@ -56,19 +54,15 @@ fn tls(options: &Options) -> TlsOptions {
     TlsOptions {
         versions,
         suites: options.tls_cipher_suites.as_deref().map(suites_named),
-        identities: options
-            .tls_auth
-            .iter()
-            .map(|own| Identity {
-                certificates: own.cert.clone(),
-                key: own.key.clone(),
-                hosts: own.domains.clone(),
-            })
-            .collect(),
+        identities: options.tls_auth.iter().map(identity).collect(),
         authorities: None,
         // Go reads none.
         common_names: false,
     }
+}
+
+fn identity(own: &TlsAuth) -> Identity {
+    Identity { certificates: own.cert.clone(), key: own.key.clone(), hosts: own.domains.clone() }
 }
 
 /// `hosts`, `blockHostnames`, `blacklistIPs` and `dns`.

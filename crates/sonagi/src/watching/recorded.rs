@@ -11,9 +11,9 @@ use crate::page::{PageWish, Pages};
 use crate::queued_sink::QueuedSink;
 use crate::runs;
 use crate::signals::StopRequests;
-use crate::target_watch::sighting;
+use crate::target_watch::as_recorded;
 use crate::terminal::Terminal;
-use sonagi_engine::{Sighting, health};
+use sonagi_engine::{Note, health};
 use sonagi_measure::At;
 use sonagi_measure::ledger::Rules;
 use sonagi_measure::metrics::{MetricStore, Registry};
@@ -72,7 +72,7 @@ impl Recorded {
     /// Takes what was seen until now.
     pub(crate) fn second(&mut self, at: At, taken: &Taken) {
         for note in &taken.notes {
-            let Sighting { at, kind, detail } = sighting(note.clone());
+            let Note { at, kind, detail } = as_recorded(note.clone());
             self.tell(&SinkEvent::Noted { at, kind, detail });
         }
         let record = Record { metrics: taken.interval.clone(), ..Record::default() };
