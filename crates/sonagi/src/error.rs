@@ -34,6 +34,12 @@ impl Error {
         Error::CouldNotRun(format!("error: {what}"))
     }
 
+    /// The text without the word that says it is an error, for a log that puts its own before it.
+    pub(crate) fn bare(&self) -> String {
+        let text = self.to_string();
+        text.strip_prefix("error: ").unwrap_or(&text).to_owned()
+    }
+
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Error::Problems(_) => Exit::Problems,

@@ -16,7 +16,7 @@ use sonagi_report::matrix::{Asked, MARGIN};
 pub(crate) fn run(session: &mut RunSession<'_>, script: &mut Script) -> Result<(), Error> {
     let (options, terminal) = (session.options, session.terminal);
     let mut record = MatrixRecord::begin(session.pages.runs(), planned(script))?;
-    let (is_only, is_one_run) = (session.has_only(script), script.runs.len() == 1);
+    let is_only = session.has_only(script);
     while let Some(job) = session.next(script) {
         let (label, name) = (job.label(), record.folder_name(&job.combination, job.turn));
         let mut run = begun(&job.combination, job.turn);
@@ -27,10 +27,11 @@ pub(crate) fn run(session: &mut RunSession<'_>, script: &mut Script) -> Result<(
         let mut folder = None;
         match session.run(script, job, record.folder.as_deref(), Some(name)) {
             Ok(finished) => {
+                run.cause = finished.diagnosed.cause();
                 if options.vocabulary == Vocabulary::Artillery {
                     results::tell(&finished, options, terminal)?;
                 } else if !options.quiet {
-                    let cause = finished.cause().map(|cause| format!("; {cause}")).unwrap_or_default();
+                    let cause = run.cause.as_ref().map(|cause| format!("; {cause}")).unwrap_or_default();
                     terminal.say(&format!("{label}: {}{cause}", finished.summary.verdict.result.word()));
                 }
                 if options.shows_console()
@@ -38,7 +39,6 @@ pub(crate) fn run(session: &mut RunSession<'_>, script: &mut Script) -> Result<(
                 {
                     terminal.print(&format!("{label}\n{plot}\n"))?;
                 }
-                run.cause = finished.cause();
                 folder = finished.folder;
                 run.summary = Some(finished.summary);
             }
@@ -51,20 +51,13 @@ pub(crate) fn run(session: &mut RunSession<'_>, script: &mut Script) -> Result<(
             session.failed(&error);
         }
     }
-    // The page of a single run says it all.
-    if let Some(folder) = record.folder.as_ref().filter(|_| !is_one_run)
-        && let Err(error) = session.pages.write_matrix(&record.matrix, folder, is_only)
-    {
+    if let Err(error) = record.write_page(&session.pages, is_only) {
         session.failed(&error);
     }
     if options.quiet || options.json || options.vocabulary == Vocabulary::Artillery {
         return Ok(());
     }
-    let mut text = record.matrix.console(terminal.columns, terminal.colour);
-    if let Some(folder) = record.folder.as_ref().filter(|_| !session.pages.is_temporary()) {
-        text.push_str(&format!("\nrun folders {}\n", folder.display()));
-    }
-    terminal.print(&format!("{text}\n"))
+    terminal.print(&record.console(&session.pages, terminal.columns, terminal.colour))
 }
 
 /// What is planned of a script's runs.

@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::fingerprint;
 use crate::invocation;
 use crate::matrix_folder::{DOCUMENT, replace};
+use crate::page::Pages;
 use crate::rounds::Turn;
 use crate::runs;
 use serde_json::{Map, Value};
@@ -74,6 +75,21 @@ impl MatrixRecord {
             ..Matrix::default()
         };
         Ok(MatrixRecord { matrix, observed: Vec::with_capacity(all.len()), folder })
+    }
+
+    /// The text for a terminal, with the folder of the runs unless it is there for pages only.
+    pub(crate) fn console(&self, pages: &Pages, columns: usize, colour: bool) -> String {
+        let text = self.matrix.console(columns, colour);
+        match self.folder.as_ref().filter(|_| !pages.is_temporary()) {
+            Some(folder) => format!("{text}\nrun folders {}\n\n", folder.display()),
+            None => format!("{text}\n"),
+        }
+    }
+
+    /// Writes the page of all runs, if one is wanted; the page of a single run says it all.
+    pub(crate) fn write_page(&self, pages: &Pages, is_only: bool) -> Result<(), Error> {
+        let folder = self.folder.as_ref().filter(|_| self.matrix.planned > 1);
+        folder.map_or(Ok(()), |folder| pages.write_matrix(&self.matrix, folder, is_only))
     }
 
     /// The name of a run's folder: its values, or of repeated runs its axes with their values, and the round.

@@ -86,8 +86,6 @@ impl<'a> RunSession<'a> {
         let control = Control::new();
         let stop_requests = stop::by_signal(&control, terminal)?;
         let pages = Pages::start(options.pages.clone(), options.runs.clone(), terminal)?;
-        let (begun, worst) = (0, Exit::Pass);
-        let (summaries, reports) = (Vec::new(), Vec::new());
         Ok(RunSession {
             options,
             terminal,
@@ -95,10 +93,10 @@ impl<'a> RunSession<'a> {
             control,
             stop_requests,
             planned,
-            begun,
-            summaries,
-            reports,
-            worst,
+            begun: 0,
+            summaries: Vec::new(),
+            reports: Vec::new(),
+            worst: Exit::Pass,
         })
     }
 
@@ -210,9 +208,9 @@ impl<'a> RunSession<'a> {
         let plan = script.plan(&mut job, watched.as_ref().and_then(|watched| watched.url()))?;
         let (processor, script) = (script.processor.clone(), script.file());
         let seed = job.turn.map(|turn| turn.seed).or(self.options.seed);
-        let followers = Followers { watched, report: report.clone(), diagnosed: &diagnosed };
-        let setup = RunSetup { processor, script, runs, folder, title, seed };
-        let (summary, incomplete) = one(plan, setup, self, followers)?;
+        let followers = (report.clone(), &diagnosed);
+        let setup = RunSetup { processor, script, runs, folder, title, seed, watched, followers };
+        let (summary, incomplete) = one(plan, setup, self)?;
         let summary = Summary { combination: job.combination.0.into_iter().collect(), ..summary };
         Ok(Ran { summary, incomplete, report, diagnosed })
     }
@@ -283,13 +281,6 @@ pub(crate) struct Finished {
     pub(crate) diagnosed: Diagnosed,
 }
 
-impl Finished {
-    /// What broke first in it, in a sentence, if that was found.
-    pub(crate) fn cause(&self) -> Option<String> {
-        self.diagnosed.cause()
-    }
-}
-
 /// A run whose service has not been looked at yet.
 struct Ran {
     summary: Summary,
@@ -299,15 +290,7 @@ struct Ran {
     diagnosed: Diagnosed,
 }
 
-/// What follows a run beside its folder and the terminal.
-struct Followers<'f> {
-    /// The service that was started for it.
-    watched: Option<&'f mut WatchedService>,
-    report: Option<Report>,
-    diagnosed: &'f Diagnosed,
-}
-
-/// A run's processor and folder.
+/// A run's processor, folder and followers.
 struct RunSetup<'p> {
     /// The script's processor, loaded when the script was checked.
     processor: LoadedProcessor,
@@ -318,16 +301,17 @@ struct RunSetup<'p> {
     title: Option<String>,
     /// The seed of its random choices; None: any.
     seed: Option<u64>,
+    /// The service that was started for it.
+    watched: Option<&'p mut WatchedService>,
+    /// What follows it beside its folder and the terminal.
+    followers: (Option<Report>, &'p Diagnosed),
 }
 
 /// Carries out one plan, from its folder to its summary; the second value is the folder's incompleteness.
-fn one(
-    plan: Plan,
-    RunSetup { processor, script, runs, folder, title, seed }: RunSetup<'_>,
-    session: &RunSession<'_>,
-    Followers { mut watched, report, diagnosed }: Followers<'_>,
-) -> Result<(Summary, Option<Error>), Error> {
+fn one(plan: Plan, setup: RunSetup<'_>, session: &RunSession<'_>) -> Result<(Summary, Option<Error>), Error> {
     let RunSession { options, terminal, control, .. } = session;
+    let RunSetup { processor, script, runs, folder, title, seed, mut watched, followers } = setup;
+    let (report, diagnosed) = followers;
     let started = now()?;
     let folder = folder.unwrap_or_else(|| sonagi_measure::folder::name(&started, &plan.name));
     let folder = runs.map(|runs| reserve(runs, &folder)).transpose()?;

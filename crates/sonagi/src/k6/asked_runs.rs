@@ -14,7 +14,7 @@ use serde_json::Value;
 use sonagi_artillery::{Combination, FIGURES_OF_COMPARISONS, nearest};
 use sonagi_engine::{Level, LogLine, RunEvent};
 use sonagi_k6::options::{Compare, REPEAT_MAX, Several, in_env, is_variable};
-use sonagi_k6::run::{Asked, End, Ended, Exit, Test, load, several};
+use sonagi_k6::run::{Asked, Ended, Exit, Test, load, several};
 use sonagi_report::matrix::{self, MARGIN};
 use std::sync::Arc;
 
@@ -77,7 +77,7 @@ pub(super) fn planned(given: &GivenFlags, text: &ScriptText) -> Result<Runs, Ref
 pub(super) fn of_another_file() -> Ended {
     let why = "options.sonagi asks for several runs, and comes from a file that the script imports\nhint: say so in \
                the script's own file, e.g. in a comment: `// options.sonagi` is looked for there";
-    Ended { exit: Exit::Problems, end: End::Nothing, why: Some(why.to_owned()), bars: Vec::new() }
+    Ended::early(Exit::Problems, why)
 }
 
 /// What the script's options say of several runs; of the other options no sense is asked yet, as they may need values

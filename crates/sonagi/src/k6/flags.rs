@@ -98,11 +98,8 @@ impl GivenFlags {
     }
 
     pub(super) fn of(matches: &ArgMatches) -> GivenFlags {
-        let values = |name: &str| {
-            let values: Vec<String> =
-                matches.get_many::<String>(name).into_iter().flatten().cloned().collect();
-            values
-        };
+        let values =
+            |name: &str| -> Vec<String> { matches.get_many(name).into_iter().flatten().cloned().collect() };
         let flags =
             FLAGS.iter().map(|flag| (flag.name, values(flag.name))).filter(|(_, values)| !values.is_empty());
         let script = matches.get_one::<PathBuf>("script").cloned().unwrap_or_default();

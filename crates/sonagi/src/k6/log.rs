@@ -4,7 +4,6 @@ use super::flags::GivenFlags;
 use crate::terminal::Terminal;
 use serde_json::{Value, json};
 use sonagi_engine::{Level, LogLine, Progress};
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::time::Duration;
@@ -157,27 +156,20 @@ fn written(form: LineFormat, line: &LogLine) -> String {
         Level::Warn => "warning",
         Level::Error => "error",
     };
+    let pair = |(name, value): &(&str, String)| format!(" {name}={}", quoted(value));
+    let fields = || line.fields.iter().map(pair).collect::<String>();
     let now = jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string();
     match form {
         LineFormat::Raw => line.text.clone(),
         LineFormat::Short => {
             let name = &level.to_uppercase()[..4];
             let seconds = line.at.0.max(0) / 1_000_000_000;
-            let mut text = format!("{name}[{seconds:04}] {:<44}", line.text);
-            for (name, value) in &line.fields {
-                let _ = write!(text, " {name}={}", quoted(value));
-            }
-            text.trim_end().to_owned()
+            format!("{name}[{seconds:04}] {:<44}{}", line.text, fields()).trim_end().to_owned()
         }
         LineFormat::Pairs => {
-            let mut text = format!("time={now:?} level={level}");
-            if !line.text.is_empty() {
-                let _ = write!(text, " msg={}", quoted(&line.text));
-            }
-            for (name, value) in &line.fields {
-                let _ = write!(text, " {name}={}", quoted(value));
-            }
-            text
+            let text = Some(&line.text).filter(|text| !text.is_empty());
+            let text = text.map(|text| format!(" msg={}", quoted(text))).unwrap_or_default();
+            format!("time={now:?} level={level}{text}{}", fields())
         }
         LineFormat::Json => {
             let mut object = json!({ "level": level, "msg": line.text, "time": now });

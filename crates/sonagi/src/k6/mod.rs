@@ -86,47 +86,46 @@ pub(crate) fn main(arguments: &[OsString], terminal: &Terminal) -> u8 {
             return Exit::Other.code();
         }
     };
+    let code = runs(&given, &mut log, terminal).unwrap_or_else(|(exit, why)| {
+        log.error(&why);
+        exit.code()
+    });
+    log.finish();
+    code
+}
+
+/// Runs what the flags and the script ask for; the process's exit code.
+fn runs(given: &GivenFlags, log: &mut TestLog, terminal: &Terminal) -> Result<u8, Refused> {
     let console = given.one("console-output").or_else(|| std::env::var("K6_CONSOLE_OUTPUT").ok());
-    if let Err(why) = console.map_or(Ok(()), |path| log.write_console(&path)) {
-        return refused(&mut log, Exit::Other, &why);
-    }
+    console.map_or(Ok(()), |path| log.write_console(&path)).map_err(other)?;
     let network = NetworkLateness::default();
-    let text = match script(&given) {
-        Ok(text) => text,
-        Err(why) => return refused(&mut log, Exit::Other, &why),
-    };
-    let asked = match asked(&given, &text, &network, &[]) {
-        Ok(asked) => asked,
-        Err((exit, why)) => return refused(&mut log, exit, &why),
-    };
-    for flag in
-        OF_THE_SERVER.into_iter().filter(|flag| given.one(flag).is_some_and(|value| !value.is_empty()))
-    {
+    let text = script(given).map_err(other)?;
+    let asked = asked(given, &text, &network, &[])?;
+    let is_given = |flag: &&str| given.one(flag).is_some_and(|value| !value.is_empty());
+    for flag in OF_THE_SERVER.into_iter().filter(is_given) {
         let text = format!("--{flag} is ignored: Sonagi has no API server");
         log.line(&LogLine::new(Level::Warn, text));
     }
-    match asked_runs::planned(&given, &text) {
-        Ok(Runs::One { is_decided }) => {
-            run((asked, is_decided), TestService::of_test(network), &given, log, terminal)
+    match asked_runs::planned(given, &text)? {
+        Runs::One { is_decided } => {
+            run((asked, is_decided), TestService::of_test(network), given, log, terminal)
         }
-        Ok(Runs::Several(planned)) => several::run(planned, &given, &text, log, terminal),
-        Err((exit, why)) => refused(&mut log, exit, &why),
+        Runs::Several(planned) => several::run(planned, given, &text, log, terminal),
     }
 }
 
-fn refused(log: &mut TestLog, exit: Exit, why: &str) -> u8 {
-    log.error(why);
-    log.finish();
-    exit.code()
+/// What went wrong around the tests.
+fn other(why: String) -> Refused {
+    (Exit::Other, why)
 }
 
 fn run(
     (asked, is_decided): (Asked, bool),
     mut service: TestService<'_>,
     given: &GivenFlags,
-    mut log: TestLog,
+    log: &mut TestLog,
     terminal: &Terminal,
-) -> u8 {
+) -> Result<u8, Refused> {
     let abort = Arc::new(Abort::default());
     let asks = Arc::clone(&abort);
     let says = *terminal;
@@ -135,18 +134,13 @@ fn run(
         says.say("stopping at once");
         std::process::exit(i32::from(Exit::Interrupted.code()));
     };
-    let stop_requests = match signals::listen(*terminal, first, second) {
-        Ok(stop_requests) => stop_requests,
-        Err(error) => return refused(&mut log, Exit::Other, &error.to_string()),
-    };
+    let stop_requests = signals::listen(*terminal, first, second);
+    let stop_requests = stop_requests.map_err(|error| other(error.to_string()))?;
     let is_quiet = given.has("quiet");
     let asks = Arc::clone(&abort);
     let stop = move || asks.ask(Reason::Request);
-    let mut folder = match TestFolder::wanted(given, &asked.source, terminal, stop) {
-        Ok(folder) => folder,
-        Err(why) => return refused(&mut log, Exit::Other, &why),
-    };
-    let followers = (&mut log, &mut folder, &mut service);
+    let mut folder = TestFolder::wanted(given, &asked.source, terminal, stop).map_err(other)?;
+    let followers = (&mut *log, &mut folder, &mut service);
     let mut ended = carried_out((asked, is_decided), given, &abort, followers, &stop_requests, terminal);
     for trouble in service.end(&mut ended, &stop_requests) {
         log.error(&trouble);
@@ -162,11 +156,11 @@ fn run(
         log.error(why);
     }
     // The first failure decides the exit code.
-    let exit = if is_recorded || ended.exit != Exit::Passed { ended.exit } else { Exit::Other };
-    let code = match shown(ended, given, &mut log, terminal) {
-        Ok(()) => exit.code(),
-        Err(why) => refused(&mut log, Exit::Other, &why),
-    };
+    let mut exit = if is_recorded || ended.exit != Exit::Passed { ended.exit } else { Exit::Other };
+    if let Err(why) = shown(ended, given, log, terminal) {
+        log.error(&why);
+        exit = Exit::Other;
+    }
     log.finish();
     if !is_quiet && !bars.is_empty() {
         let _ = terminal.print(&format!("\n\n{}\n", bars.join("\n")));
@@ -179,7 +173,7 @@ fn run(
         let _ = terminal.print(&format!("\n{plot}"));
     }
     folder.close(&stop_requests);
-    code
+    Ok(exit.code())
 }
 
 /// Carries a test out, from its script to its end. Whether it is known that the script asks for one run is decided
@@ -279,20 +273,19 @@ fn asked(
     text: &ScriptText,
     network: &NetworkLateness,
     over: &[(String, String)],
-) -> Result<Asked, (Exit, String)> {
-    let wrong = |exit| move |why: String| (exit, why);
+) -> Result<Asked, Refused> {
     let variables = variables_of_process();
     let config_file = match given.one("config") {
         None => serde_json::Map::new(),
-        Some(path) => config(&path).map_err(wrong(Exit::Problems))?,
+        Some(path) => config(&path).map_err(|why| (Exit::Problems, why))?,
     };
     for (flag, values) in CHOICES {
-        let other = given.one(flag).filter(|given| !values.contains(&given.as_str()));
-        if let Some(other) = other {
-            return Err((Exit::Other, format!("--{flag} takes {}; got `{other}`", values.join(", "))));
+        let wrong = given.one(flag).filter(|given| !values.contains(&given.as_str()));
+        if let Some(wrong) = wrong {
+            return Err((Exit::Other, format!("--{flag} takes {}; got `{wrong}`", values.join(", "))));
         }
     }
-    let secrets = Secrets::of(&given.many("secret-source")).map_err(wrong(Exit::Other))?;
+    let secrets = Secrets::of(&given.many("secret-source")).map_err(other)?;
     let flags = given.tier().map_err(|problems| (Exit::of(&problems), problems.to_string()))?;
     let tiers =
         Tiers { config_file, script: serde_json::Map::new(), environment: environment(&variables), flags };
@@ -300,6 +293,9 @@ fn asked(
         |name: &str| variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
     let outputs = given.outs().into_iter().filter(|out| !Dashboard::is_one(out));
     let outputs = outputs.map(|out| Wanted::parse(&out, lookup)).collect::<Result<Vec<_>, _>>();
+    let outputs = outputs.map_err(|why| other(why.to_string()))?;
+    let watched = given.many("watch");
+    target_watch::judge(&watched).map_err(|why| other(format!("--watch: {why}")))?;
     Ok(Asked {
         script: text.path.clone(),
         source: text.source.clone(),
@@ -316,9 +312,9 @@ fn asked(
         ],
         without_global: given.one("compatibility-mode").as_deref() == Some("base"),
         secrets: Arc::new(secrets),
-        outputs: outputs.map_err(|why| (Exit::Other, why.to_string()))?,
+        outputs,
         standard_output: || Box::new(std::io::stdout()),
-        watch: watching(given, network).map_err(wrong(Exit::Other))?,
+        watch: watching(watched, !given.has("no-watch"), Some(network.clone())),
         launch: service::mistakes,
     })
 }
@@ -336,16 +332,14 @@ fn laid_over(mut environment: Vec<(String, String)>, over: &[(String, String)]) 
     environment
 }
 
-/// Whoever looks at the target: a script does not say where that is, but its connections do.
-fn watching(given: &GivenFlags, network: &NetworkLateness) -> Result<Watching, String> {
-    let (own, given) =
-        ((!given.has("no-watch")).then_some(Whereabouts::Here(Target::Peer)), given.many("watch"));
-    target_watch::judge(&given).map_err(|why| format!("--watch: {why}"))?;
-    let network = Some(network.clone());
-    Ok(Watching::by(move |of_script| {
-        let texts: Vec<String> = given.iter().chain(of_script).cloned().collect();
-        Ok(TargetWatch::of(&texts, own.clone(), network.clone())?.map(|watch| watch as _))
-    }))
+/// Whoever looks at the target, and at what the texts and the script name: a script does not say where the target is, but
+/// its connections do.
+fn watching(texts: Vec<String>, is_automatic: bool, network: Option<NetworkLateness>) -> Watching {
+    Watching::by(move |of_script| {
+        let own = is_automatic.then_some(Whereabouts::Here(Target::Peer));
+        let texts: Vec<String> = texts.iter().chain(of_script).cloned().collect();
+        Ok(TargetWatch::of(&texts, own, network.clone())?.map(|watch| watch as _))
+    })
 }
 
 /// Why nothing is run: the process's exit, and what to say.

@@ -10,7 +10,7 @@ use crate::target_watch::NetworkLateness;
 use crate::watched_service::WatchedService;
 use serde_json::Value;
 use sonagi_engine::RunEvent;
-use sonagi_k6::run::{End, Ended, Exit, Test};
+use sonagi_k6::run::{Ended, Exit, Test};
 use sonagi_measure::summary::Summary;
 use std::path::Path;
 
@@ -109,7 +109,7 @@ impl<'a> TestService<'a> {
             Some(Watched::Own(service)) => {
                 let (used, troubles) = service.end(&|| stop_requests.to_stop_at_once());
                 let own = used.iter().flat_map(|used| used.failure().into_iter().chain(used.shortage()));
-                let troubles = own.chain(troubles.iter().map(bare)).collect();
+                let troubles = own.chain(troubles.iter().map(Error::bare)).collect();
                 (used, troubles)
             }
             // Whoever has it says that it ended, once.
@@ -163,11 +163,5 @@ fn not_run(error: &Error) -> Ended {
         Error::Problems(_) => Exit::Problems,
         Error::CouldNotRun(_) => Exit::Other,
     };
-    Ended { exit, end: End::Nothing, why: Some(bare(error)), bars: Vec::new() }
-}
-
-/// An error without the word that says it is one, which the log puts before it.
-fn bare(error: &Error) -> String {
-    let text = error.to_string();
-    text.strip_prefix("error: ").unwrap_or(&text).to_owned()
+    Ended::early(exit, error.bare())
 }

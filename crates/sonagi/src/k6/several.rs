@@ -8,7 +8,7 @@ use super::flags::GivenFlags;
 use super::log::TestLog;
 use super::service::TestService;
 use super::unattended::{Ran, Unattended, UnderWay};
-use super::{Refused, ScriptText, asked, refused};
+use super::{Refused, ScriptText, asked};
 use crate::diagnosed::Diagnosed;
 use crate::error::Error;
 use crate::invocation;
@@ -33,18 +33,10 @@ pub(super) fn run(
     planned: Planned,
     given: &GivenFlags,
     text: &ScriptText,
-    mut log: TestLog,
+    log: &mut TestLog,
     terminal: &Terminal,
-) -> u8 {
-    let exit = match Session::start(given, text, terminal) {
-        Ok(session) => session.all(planned, &mut log).unwrap_or_else(|(exit, why)| {
-            log.error(&why);
-            exit
-        }),
-        Err((exit, why)) => return refused(&mut log, exit, &why),
-    };
-    log.finish();
-    exit.code()
+) -> Result<u8, Refused> {
+    Session::start(given, text, terminal)?.all(planned, log).map(Exit::code)
 }
 
 /// The runs of a command, one after another.
@@ -74,7 +66,7 @@ impl<'a> Session<'a> {
         text: &'a ScriptText,
         terminal: &'a Terminal,
     ) -> Result<Session<'a>, Refused> {
-        let wish = given.pages().map_err(|why| (Exit::Other, why))?;
+        let wish = given.pages().map_err(super::other)?;
         let under_way = UnderWay::default();
         // As of one test; what was written of the runs before stays.
         let at_once = || std::process::exit(i32::from(Exit::Interrupted.code()));
@@ -124,10 +116,7 @@ impl<'a> Session<'a> {
                 self.failed(&error);
             }
         }
-        // The page of a single run says it all.
-        if let Some(folder) = record.folder.as_ref().filter(|_| !is_alone)
-            && let Err(error) = self.pages.write_matrix(&record.matrix, folder, true)
-        {
+        if let Err(error) = record.write_page(&self.pages, true) {
             self.failed(&error);
         }
         self.tell(&record)?;
@@ -193,11 +182,8 @@ impl<'a> Session<'a> {
             return Ok(());
         }
         let is_coloured = self.terminal.colour && !self.given.has("no-color");
-        let mut text = record.matrix.console(self.terminal.columns, is_coloured);
-        if let Some(folder) = record.folder.as_ref().filter(|_| !self.pages.is_temporary()) {
-            text.push_str(&format!("\nrun folders {}\n", folder.display()));
-        }
-        self.terminal.print(&format!("{text}\n")).map_err(other)
+        let text = record.console(&self.pages, self.terminal.columns, is_coloured);
+        self.terminal.print(&text).map_err(other)
     }
 
     fn is_quiet(&self) -> bool {
@@ -222,6 +208,5 @@ fn told(folder: &Path) -> String {
 
 /// What went wrong around the runs.
 fn other(error: Error) -> Refused {
-    let text = error.to_string();
-    (Exit::Other, text.strip_prefix("error: ").unwrap_or(&text).to_owned())
+    super::other(error.bare())
 }

@@ -5,7 +5,7 @@
 
 use super::service::{self, TestService};
 use super::unattended::{Unattended, UnderWay};
-use super::{laid_over, variables_of_process};
+use super::{laid_over, variables_of_process, watching};
 use crate::capacity::{Demand, REPEATS_ITSELF, TrialLength, TrialRun, Trials, Varied, service_is_varied};
 use crate::error::Error;
 use crate::invocation;
@@ -13,7 +13,7 @@ use crate::limits;
 use crate::run_events::WantedSinks;
 use crate::runs;
 use crate::signals::StopRequests;
-use crate::target_watch::{NetworkLateness, TargetWatch, WatchWish, Whereabouts};
+use crate::target_watch::{NetworkLateness, WatchWish};
 use crate::terminal::Terminal;
 use crate::watched_service::WatchedService;
 use serde_json::{Map, Value, json};
@@ -21,11 +21,10 @@ use sonagi_artillery::nearest;
 use sonagi_k6::Secrets;
 use sonagi_k6::executor::Reason;
 use sonagi_k6::options::{Executor, Scenario, Tiers, in_env};
-use sonagi_k6::run::{Asked, Ended, Test, Watching, load};
+use sonagi_k6::run::{Asked, Ended, Test, load};
 use sonagi_measure::metrics::SeriesName;
 use sonagi_measure::thresholds::{Figures, Threshold};
 use sonagi_measure::watched;
-use sonagi_watch::probes::Target;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -140,10 +139,9 @@ impl K6Trials {
         match scenario {
             Ok(scenario) if found.is_empty() => {
                 let terminal = *terminal;
-                let service = match wish.filter(|_| !asked.fresh) {
-                    Some(wish) => Some(WatchedService::launch(&wish, &|| stop_requests.to_stop())?),
-                    None => None,
-                };
+                let wish = wish.filter(|_| !asked.fresh);
+                let launch = |wish| WatchedService::launch(&wish, &|| stop_requests.to_stop());
+                let service = wish.map(launch).transpose()?;
                 Ok(K6Trials {
                     asked,
                     path,
@@ -171,7 +169,7 @@ impl K6Trials {
     /// The scenario of a trial, as k6's options write it.
     fn scenario(&self, load: u64, seconds: f64) -> Value {
         let Scenario { executor, exec, graceful_stop, env, tags, .. } = &self.scenario;
-        let texts = |pairs: &[(String, String)]| -> Map<String, Value> {
+        let texts = |pairs: &[(String, String)]| -> Value {
             pairs.iter().map(|(name, value)| (name.clone(), json!(value))).collect()
         };
         let mut scenario = match &self.asked.varied {
@@ -179,18 +177,12 @@ impl K6Trials {
             Varied::Users => json!({ "executor": "constant-vus", "vus": load }),
             Varied::Variable(_) => as_written(executor),
         };
-        let duration = format!("{}ms", (seconds * 1e3).round());
-        let common = json!({
-            "duration": duration,
-            "exec": exec,
-            "gracefulStop": format!("{}ms", graceful_stop.as_millis()),
-            "env": texts(env),
-            "tags": texts(tags),
-        });
-        if let (Value::Object(scenario), Value::Object(common)) = (&mut scenario, common) {
-            scenario.extend(common);
-        }
-        Value::Object(Map::from_iter([(self.scenario.name.clone(), scenario)]))
+        scenario["duration"] = format!("{}ms", (seconds * 1e3).round()).into();
+        scenario["exec"] = exec.as_str().into();
+        scenario["gracefulStop"] = format!("{}ms", graceful_stop.as_millis()).into();
+        scenario["env"] = texts(env);
+        scenario["tags"] = texts(tags);
+        json!({ &self.scenario.name: scenario })
     }
 }
 
@@ -201,12 +193,6 @@ fn request(
     (flags, environment): (Map<String, Value>, Vec<(String, String)>),
     network: Option<NetworkLateness>,
 ) -> Asked {
-    let wish = asked.watch.clone();
-    let watch = Watching::by(move |of_script| {
-        let texts: Vec<String> = wish.texts.iter().chain(of_script).cloned().collect();
-        let own = wish.is_automatic.then_some(Whereabouts::Here(Target::Peer));
-        Ok(TargetWatch::of(&texts, own, network.clone())?.map(|watch| watch as _))
-    });
     Asked {
         script: path.to_owned(),
         source: source.to_owned(),
@@ -221,7 +207,7 @@ fn request(
         secrets: Arc::new(Secrets::of(&[]).unwrap_or_default()),
         outputs: Vec::new(),
         standard_output: || Box::new(std::io::stdout()),
-        watch,
+        watch: watching(asked.watch.texts.clone(), asked.watch.is_automatic, network),
         launch: service::mistakes,
     }
 }
