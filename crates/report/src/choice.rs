@@ -1,12 +1,12 @@
 //! Which value of an axis is best: a headline, a small chart of value and figure, and what to make of it.
 
 use crate::comparison::{
-    changed, difference, escaped, fewest, interval, judged, more_runs, percentage, points,
+    changed, difference, escaped, fewest, interval, judged, listed, more_runs, percentage, points,
 };
 use crate::comparison::{right, value};
 use crate::figures::counted;
+use crate::matrix::value as shown;
 use crate::page::{Page, Tone, columns, cut, padded};
-use serde_json::Value;
 use sonagi_verdict::compare::{
     Choice, Compared, Drifted, Edge, Figure, Judgement, RUNS_AT_LEAST, RUNS_AT_MOST, Scale, Tried, Unjudged,
 };
@@ -119,10 +119,6 @@ fn margin(choice: &Choice, compared: &Compared) -> String {
 /// A ratio in as many digits as a headline needs.
 fn times(ratio: f64) -> String {
     if ratio < 10.0 { format!("{ratio:.2}") } else { crate::figures::figure(ratio) }
-}
-
-fn shown(value: &Value) -> String {
-    crate::matrix::value(value)
 }
 
 /// The chart, and what to make of it.
@@ -343,12 +339,5 @@ fn page(choice: &Choice) -> String {
             text.push_str(&format!("| {} | {} |\n", escaped(&shown(&tried.value)), cells.join(" | ")));
         }
     }
-    let sentences = sentences(choice);
-    if !sentences.is_empty() {
-        text.push('\n');
-    }
-    for (label, sentence) in sentences {
-        text.push_str(&format!("- {label}: {}\n", escaped(&sentence)));
-    }
-    text
+    text + &listed(&sentences(choice))
 }

@@ -48,13 +48,15 @@ pub fn markdown(comparison: &Comparison) -> String {
             text.push_str(&format!("| {name} | {} |\n", cells.join(" | ")));
         }
     }
-    let sentences = sentences(comparison);
-    if !sentences.is_empty() {
-        text.push('\n');
-    }
+    text + &listed(&sentences(comparison))
+}
+
+/// Sentences with their labels as a list in Markdown, behind an empty line if there are any.
+pub(crate) fn listed(sentences: &[(&'static str, String)]) -> String {
+    let mut text = String::from(if sentences.is_empty() { "" } else { "\n" });
     for (label, sentence) in sentences {
         let label = if label.is_empty() { String::new() } else { format!("{label}: ") };
-        text.push_str(&format!("- {}\n", escaped(&format!("{label}{sentence}"))));
+        text.push_str(&format!("- {label}{}\n", escaped(sentence)));
     }
     text
 }
@@ -69,13 +71,9 @@ pub(crate) fn escaped(text: &str) -> String {
 
 fn word(comparison: &Comparison) -> String {
     match comparison.verdict {
-        Judgement::Same => format!("SAME WITHIN {}", margin(comparison)),
+        Judgement::Same => format!("SAME WITHIN ±{}", percentage(comparison.margin)),
         other => other.word().to_owned(),
     }
-}
-
-fn margin(comparison: &Comparison) -> String {
-    format!("±{}", percentage(comparison.margin))
 }
 
 /// A size of a change, which needs no more digits than a reader asks for: `5 %`, `2.5 %`.

@@ -121,15 +121,16 @@ mod tests {
 
     #[test]
     fn the_live_line_says_where_the_run_stands() {
-        insta::assert_snapshot!(line(&busy(), false).text(90), @"0:12/0:30  started 24/45  users 24  out 100/s  in 10.0k/s  \
-                                                   outstanding 12  p99 4.21 ms");
-        let mut troubled = busy();
+        let busy = busy();
+        insta::assert_snapshot!(line(&busy, false).text(90), @"0:12/0:30  started 24/45  users 24  out 100/s  \
+                                                   in 10.0k/s  outstanding 12  p99 4.21 ms");
+        let mut troubled = busy;
         troubled.at = At(3_723_000_000_000);
         (troubled.ledger.lost, troubled.ledger.leaked) = (28, 3);
         (troubled.progress.errors, troubled.progress.connections) = (1204, 0);
-        insta::assert_snapshot!(line(&troubled, true).text(200), @"1:02:03  draining  started 24/45  users 24  out 100/s  in \
-                                                      10.0k/s  outstanding 12  p99 4.21 ms  lost 28  leaked 3  errors \
-                                                      1,204");
+        insta::assert_snapshot!(line(&troubled, true).text(200), @"1:02:03  draining  started 24/45  users 24  \
+                                                      out 100/s  in 10.0k/s  outstanding 12  p99 4.21 ms  lost 28  \
+                                                      leaked 3  errors 1,204");
     }
 
     #[test]

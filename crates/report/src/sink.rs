@@ -97,11 +97,6 @@ struct Called {
 }
 
 impl Sinks {
-    /// No sinks yet.
-    pub fn new() -> Sinks {
-        Sinks::default()
-    }
-
     /// Adds a sink.
     pub fn add(&mut self, sink: impl Sink + 'static) {
         self.all.push(Called { sink: Box::new(sink), has_failed: false, last: None });

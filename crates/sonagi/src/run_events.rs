@@ -20,7 +20,7 @@ pub(crate) struct WantedSinks {
 
 /// The sinks of every run, each behind a queue of its own. A language adds those that only its runs have.
 pub(crate) fn sinks(wanted: WantedSinks) -> io::Result<Sinks> {
-    let mut sinks = Sinks::new();
+    let mut sinks = Sinks::default();
     if let Some(folder) = wanted.folder {
         sinks.add(QueuedSink::start(folder)?);
     }

@@ -1,12 +1,13 @@
 //! The figures of a run's row in the table, computed from its summary.
 
 use crate::figures::median;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use sonagi_measure::recorder::Counter;
 use sonagi_measure::summary::{Delivery, OperationSummary, Quantiles, Summary};
 
 /// A run in one row. Names are a public contract (`docs/matrix.md`); None: nothing of the kind was measured.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figures {
     /// Most users connected at one time; those that drain are not.
     pub users_held: u64,
@@ -77,9 +78,7 @@ impl Figures {
             failures: run.errors.iter().map(|error| error.count).sum(),
         }
     }
-}
 
-impl Figures {
     /// Whether nobody connected: times of answers are then the run's times, not those of logging in.
     pub(super) fn is_http_alone(&self) -> bool {
         self.connect_mean_ms.is_none()
@@ -87,34 +86,17 @@ impl Figures {
 
     /// The median of each figure over several runs, of those that have it; None of no run.
     pub fn median(runs: &[Figures]) -> Option<Figures> {
-        if runs.is_empty() {
-            return None;
-        }
-        let of = |value: fn(&Figures) -> Option<f64>| median(runs.iter().filter_map(value).collect());
-        let whole = |value: fn(&Figures) -> u64| {
-            let median = median(runs.iter().map(|run| value(run) as f64).collect());
-            median.unwrap_or(0.0).round() as u64
+        let runs: Vec<Value> = runs.iter().map(|run| json!(run)).collect();
+        let of = |name: &String| {
+            let values = || runs.iter().map(|run| &run[name]);
+            let median = median(values().filter_map(Value::as_f64).collect());
+            // Between two counts, too, there is a count.
+            let is_count = values().any(Value::is_u64);
+            if is_count { json!(median.map(|median| median.round() as u64)) } else { json!(median) }
         };
-        Some(Figures {
-            users_held: whole(|run| run.users_held),
-            users_wanted: of(|run| run.users_wanted.map(|wanted| wanted as f64)).map(|wanted| wanted as u64),
-            connect_mean_ms: of(|run| run.connect_mean_ms),
-            connect_p95_ms: of(|run| run.connect_p95_ms),
-            operations_per_s: of(|run| Some(run.operations_per_s)).unwrap_or(0.0),
-            messages_per_s: of(|run| run.messages_per_s),
-            delivery_ratio: of(|run| run.delivery_ratio),
-            end_to_end_p50_ms: of(|run| run.end_to_end_p50_ms),
-            end_to_end_p95_ms: of(|run| run.end_to_end_p95_ms),
-            end_to_end_p99_ms: of(|run| run.end_to_end_p99_ms),
-            http_p50_ms: of(|run| run.http_p50_ms),
-            http_p99_ms: of(|run| run.http_p99_ms),
-            http_error_ratio: of(|run| run.http_error_ratio),
-            replayed: whole(|run| run.replayed),
-            bytes_per_copy: of(|run| run.bytes_per_copy),
-            service_cpu_s: of(|run| run.service_cpu_s),
-            service_peak_mb: of(|run| run.service_peak_mb),
-            failures: whole(|run| run.failures),
-        })
+        let names = runs.first()?.as_object()?.keys();
+        let medians = names.map(|name| (name.clone(), of(name))).collect();
+        serde_json::from_value(Value::Object(medians)).ok()
     }
 }
 

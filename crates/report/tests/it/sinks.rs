@@ -113,7 +113,7 @@ impl Sink for Flaky {
 #[test]
 fn a_sink_that_fails_is_reported_once_and_called_on() {
     let calls = Rc::new(RefCell::new(0));
-    let mut sinks = Sinks::new();
+    let mut sinks = Sinks::default();
     sinks.add(Flaky(calls.clone()));
     sinks.add(Live::plain(Vec::new()));
     let mut troubles = Vec::new();
@@ -152,7 +152,7 @@ fn a_record_that_could_not_be_brought_to_its_end_is_told_of_after_it() {
     let incomplete = |spoil: fn(&std::path::Path)| {
         let folder = Folder::reserve(place.path(), "chat").unwrap();
         let path = folder.path().to_owned();
-        let mut sinks = Sinks::new();
+        let mut sinks = Sinks::default();
         sinks.add(folder);
         let header = Header { name: "chat".into(), shards: 1, ..Header::default() };
         let mut told = Vec::new();

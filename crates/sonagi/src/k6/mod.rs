@@ -332,8 +332,8 @@ fn laid_over(mut environment: Vec<(String, String)>, over: &[(String, String)]) 
     environment
 }
 
-/// Whoever looks at the target, and at what the texts and the script name: a script does not say where the target is, but
-/// its connections do.
+/// Whoever looks at the target, and at what the texts and the script name: a script does not say where the target is,
+/// but its connections do.
 fn watching(texts: Vec<String>, is_automatic: bool, network: Option<NetworkLateness>) -> Watching {
     Watching::by(move |of_script| {
         let own = is_automatic.then_some(Whereabouts::Here(Target::Peer));

@@ -53,7 +53,7 @@ impl Recorded {
         let header = header(subjects)?;
         let sink = runs::reserve(runs, &sonagi_measure::folder::name(&header.started, NAME))?;
         let folder = sink.path().to_owned();
-        let mut sinks = Sinks::new();
+        let mut sinks = Sinks::default();
         sinks.add(QueuedSink::start(sink).map_err(Error::could_not)?);
         let totals = Totals::new(&header, Rules::default(), MetricStore::new(Arc::clone(registry)));
         let is_stopped = Arc::new(AtomicBool::new(false));
