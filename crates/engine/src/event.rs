@@ -1,10 +1,11 @@
 //! The events that a run reports to its caller.
 
-use serde_json::Value;
 use sonagi_measure::At;
 use sonagi_measure::summary::Summary;
 use sonagi_measure::totals::{Header, Snapshot};
 use std::time::Duration;
+
+use crate::watcher::Note;
 
 /// An event of a run, in order. Reported on the thread that called [`crate::run`].
 #[derive(Debug)]
@@ -44,17 +45,6 @@ pub struct Progress {
     pub vus: (u64, u64),
     /// Iterations that are over, and those that were interrupted.
     pub iterations: (u64, u64),
-}
-
-/// A note for a run's record.
-#[derive(Clone, Debug)]
-pub struct Note {
-    /// When.
-    pub at: At,
-    /// What it is.
-    pub kind: &'static str,
-    /// What belongs to it.
-    pub detail: Value,
 }
 
 /// A line of the log.

@@ -29,9 +29,9 @@ mod watcher;
 
 pub use control::Control;
 pub use dialect::{Collect, Dialect, Phase, TICK};
-pub use event::{Level, LogLine, Note, Progress, RunEvent, Speaker};
+pub use event::{Level, LogLine, Progress, RunEvent, Speaker};
 pub use options::{Error, Options};
 pub use run::{once, run};
 pub use shard::{Place, SECOND_NS, Shard};
 pub use sink::{Sink, SinkThread};
-pub use watcher::{Sightings, Watcher};
+pub use watcher::{Note, Sightings, Watcher};

@@ -46,12 +46,10 @@ impl Waiting {
     /// The message about lines left out since the last call.
     pub(crate) fn take_left_out(&self) -> Option<LogLine> {
         let count = self.0.left_out.swap(0, Relaxed);
-        (count > 0).then(|| {
-            LogLine::new(
-                Level::Warn,
-                format!("{count} lines of the log came faster than they could be written and are left out"),
-            )
-        })
+        let text = (count > 0).then(|| {
+            format!("{count} lines of the log came faster than they could be written and are left out")
+        });
+        text.map(|text| LogLine::new(Level::Warn, text))
     }
 }
 

@@ -1,7 +1,8 @@
 //! Whoever looks at the target while the load goes on: the kernel begins and ends it, and takes what it saw with each
 //! second.
 
-use crate::event::Note;
+use serde_json::Value;
+use sonagi_measure::At;
 use sonagi_measure::metrics::{Interval, Registry};
 use std::fmt;
 use std::sync::Arc;
@@ -26,4 +27,15 @@ pub struct Sightings {
     pub interval: Interval,
     /// What is to be kept in the run's record.
     pub notes: Vec<Note>,
+}
+
+/// A note for a run's record.
+#[derive(Clone, Debug)]
+pub struct Note {
+    /// When.
+    pub at: At,
+    /// What it is.
+    pub kind: &'static str,
+    /// What belongs to it.
+    pub detail: Value,
 }

@@ -1,7 +1,7 @@
 //! Samples as they happen, in k6's file formats: `--out json=FILE`, `--out csv=FILE`.
 //!
-//! An output writes every single sample of the intervals it is given. Its formats are sinks: the engine has a thread for it,
-//! and leaves out what comes faster than it can be written. Samplers keep single samples only when they are told to
+//! An output writes every single sample of the intervals it is given. It is a sink: the engine has a thread for it, and
+//! leaves out what comes faster than it can be written. Samplers keep single samples only when they are told to
 //! ([`crate::metrics::Sampler::new`]). A name that ends with `.gz` makes a compressed file, `-` writes to the standard
 //! output.
 
@@ -124,9 +124,9 @@ fn csv_wanted(argument: &str, environment: impl Fn(&str) -> Option<String>) -> R
 pub type Samples = Arc<Vec<Sample>>;
 
 impl Wanted {
-    /// Opens it, on a thread of its own. `started` is the wall clock at the test's start, the store knows the thresholds
-    /// and must have been told all of them. Samples can be read before the end, unless they are compressed. It fails
-    /// when the disk is full, or whoever reads has gone.
+    /// Opens it, on a thread of its own. `started` is the wall clock at the test's start, the store knows the
+    /// thresholds and must have been told all of them. Samples can be read before the end, unless they are compressed.
+    /// It fails when the disk is full, or whoever reads has gone.
     ///
     /// # Errors
     /// When the file cannot be written.

@@ -20,13 +20,10 @@ impl Delivery {
     /// None: the script has nothing to do with the ledger.
     pub(super) fn of(common: &Common, sampler: &Sampler) -> Option<Delivery> {
         let find = |name: &str| common.registry.get(name);
-        let tags = common.tags(sampler);
-        let named: Option<Vec<MetricId>> =
-            counters(&Counts::default()).iter().map(|(name, _)| find(name)).collect();
-        find(RATIO).zip(find(LATENCY)).zip(named).map(|((ratio, latency), named)| {
-            let counters = named.into_iter().map(|id| (id, 0)).collect();
-            Delivery { tags, ratio, latency, counters }
-        })
+        let untold = |(name, _)| Some((find(name)?, 0));
+        let counters = counters(&Counts::default()).into_iter().map(untold).collect::<Option<_>>()?;
+        let (ratio, latency) = (find(RATIO)?, find(LATENCY)?);
+        Some(Delivery { tags: common.tags(sampler), ratio, latency, counters })
     }
 
     /// The first copy of an owed message.

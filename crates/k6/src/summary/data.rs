@@ -13,7 +13,7 @@ impl Summary {
         let Summary { facts, total, root, .. } = self;
         let metrics = total.metrics.iter().map(|one| (one.name.clone(), metric(one))).collect();
         let mut data = json!({
-            "root_group": group(root),
+            "root_group": group(root, listed),
             "options": {
                 "summaryTrendStats": facts.trend_stats,
                 "summaryTimeUnit": facts.time_unit.map_or("", TimeUnit::name),
@@ -33,7 +33,7 @@ impl Summary {
     /// The content of the file that `--summary-export` names.
     pub fn export(&self) -> Value {
         let metrics = self.total.metrics.iter().map(|one| (one.name.clone(), flat(one))).collect();
-        let mut data = json!({ "root_group": group_by_name(&self.root), "metrics": Value::Object(metrics) });
+        let mut data = json!({ "root_group": group(&self.root, by_name), "metrics": Value::Object(metrics) });
         add_rare(&mut data, &self.facts);
         data
     }
@@ -68,14 +68,27 @@ fn id(path: &str) -> String {
     Md5::digest(path.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn group(one: &Node) -> Value {
+/// A group, with those in it and its checks as this makes one of them.
+fn group(one: &Node, together: fn(Vec<(String, Value)>) -> Value) -> Value {
+    let groups = one.groups.iter().map(|inner| (inner.name.clone(), group(inner, together)));
+    let checks = one.checks.iter().map(|inner| (inner.name.clone(), check(inner)));
     json!({
         "name": one.name,
         "path": one.path,
         "id": id(&one.path),
-        "groups": one.groups.iter().map(group).collect::<Vec<_>>(),
-        "checks": one.checks.iter().map(check).collect::<Vec<_>>(),
+        "groups": together(groups.collect()),
+        "checks": together(checks.collect()),
     })
+}
+
+/// A list, in which each says its name itself.
+fn listed(all: Vec<(String, Value)>) -> Value {
+    all.into_iter().map(|(_, one)| one).collect()
+}
+
+/// An object with a member for each.
+fn by_name(all: Vec<(String, Value)>) -> Value {
+    all.into_iter().collect()
 }
 
 fn check(one: &Check) -> Value {
@@ -95,16 +108,4 @@ fn flat(one: &Measured) -> Value {
         object.insert("thresholds".to_owned(), Value::Object(judged.collect()));
     }
     Value::Object(object)
-}
-
-fn group_by_name(one: &Node) -> Value {
-    let groups = one.groups.iter().map(|inner| (inner.name.clone(), group_by_name(inner))).collect();
-    let checks = one.checks.iter().map(|inner| (inner.name.clone(), check(inner))).collect();
-    json!({
-        "name": one.name,
-        "path": one.path,
-        "id": id(&one.path),
-        "groups": Value::Object(groups),
-        "checks": Value::Object(checks),
-    })
 }
