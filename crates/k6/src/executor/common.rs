@@ -70,7 +70,7 @@ pub struct Counts {
     pub held: Count,
     /// The most it has held at a time.
     pub most_held: Count,
-    /// Iterations begun, each of which has its number.
+    /// Iterations begun, which `exec.instance` counts; the number of the next one.
     pub begun: Count,
     /// Iterations that came to their end.
     pub complete: Count,
@@ -95,8 +95,8 @@ impl Count {
         self.0.fetch_add(n, Relaxed)
     }
 
-    /// One is no more.
-    pub(super) fn end_one(&self) {
+    /// Takes one from it.
+    pub(super) fn subtract_one(&self) {
         self.0.fetch_sub(1, Relaxed);
     }
 }

@@ -188,9 +188,9 @@ async fn sit<P: Pool>(share: Rc<Share<P>>, room: Rc<Room>, seat: Rc<Seat>, mut v
         let Some(planned) = seat.next().await else { break };
         counts.active.add(1);
         share.iterate(&mut vu, planned, &stop, alarm.as_mut()).await;
-        counts.active.end_one();
+        counts.active.subtract_one();
     }
-    counts.held.end_one();
+    counts.held.subtract_one();
     share.pool.give_back(vu);
 }
 

@@ -48,8 +48,8 @@ impl<P: Pool> Share<P> {
             counts.active.add(1);
             next = self.span(&mut vu, until, &mut spans, &stop).await;
             self.pool.give_back(vu);
-            counts.active.end_one();
-            counts.held.end_one();
+            counts.active.subtract_one();
+            counts.held.subtract_one();
         }
     }
 
