@@ -51,7 +51,7 @@ impl QueuedSink {
             _ => LINE_SIZE,
         };
         let is_taken = self.thread.as_mut().is_some_and(|thread| thread.give(event.clone(), size));
-        self.left_out[usize::from(size != SECOND_SIZE)] += u64::from(!is_taken);
+        self.left_out[usize::from(!matches!(event, SinkEvent::Second(_)))] += u64::from(!is_taken);
         let untold = self.untold.lock().unwrap_or_else(PoisonError::into_inner).take();
         untold.map_or(Ok(()), Err)
     }

@@ -2,7 +2,7 @@
 
 use sonagi_measure::At;
 use sonagi_measure::folder::Writer;
-use sonagi_measure::frame::{Buckets, Frame, Name, Value as Observed};
+use sonagi_measure::frame::{Buckets, Frame, Value as Observed};
 use sonagi_measure::ledger::Rules;
 use sonagi_measure::metrics::MetricStore;
 use sonagi_measure::outcome::{Operation, OperationId, OperationKind, Outcome, Timing};
@@ -11,7 +11,7 @@ use sonagi_measure::summary::Naming;
 use sonagi_measure::totals::{Header, ProcessGauges, Totals};
 use sonagi_report::html;
 use sonagi_report::lines::{Languages, Line, LineReader};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
@@ -52,26 +52,20 @@ fn frames(lines: &[Line]) -> Vec<Frame> {
     lines.iter().filter_map(frame).collect()
 }
 
-/// What every counter adds up to, by its series.
-/// The values of all series of a trend that are asked for, of the frames that begin within `seconds`.
-fn over<'f>(
-    frames: impl IntoIterator<Item = &'f Frame>,
-    seconds: &RangeInclusive<u64>,
-    is_asked: impl Fn(&Name) -> bool,
-) -> Buckets {
-    let mut asked = BTreeSet::new();
+/// The response times of the run's one operation in the frames that begin within `seconds`.
+fn response_times(frames: &[Frame], seconds: &RangeInclusive<u64>) -> Buckets {
+    let mut names = frames.iter().flat_map(|frame| &frame.names);
+    let (number, _) = names.find(|(_, name)| name.metric == "response_time").unwrap();
+    let within = frames.iter().filter(|frame| seconds.contains(&frame.s));
     let mut all = Buckets::default();
-    for frame in frames {
-        asked.extend(frame.names.iter().filter(|(_, name)| is_asked(name)).map(|(number, _)| *number));
-        for (number, value) in frame.values.iter().filter(|_| seconds.contains(&frame.s)) {
-            if let (Observed::Trend(buckets), true) = (value, asked.contains(number)) {
-                all.merge(buckets);
-            }
-        }
+    for (_, value) in within.flat_map(|frame| &frame.values).filter(|(told, _)| *told == number) {
+        let Observed::Trend(buckets) = value else { panic!("{value:?} is no trend") };
+        all.merge(buckets);
     }
     all
 }
 
+/// What every counter adds up to, by its series.
 fn totals(frames: &[Frame]) -> BTreeMap<u32, f64> {
     let mut all = BTreeMap::new();
     for (number, value) in frames.iter().flat_map(|frame| &frame.values) {
@@ -97,9 +91,8 @@ fn frames_of_a_run_of_25_minutes_are_merged_and_come_to_the_same() {
     let told: f64 = merged.iter().map(|frame| frame.span).sum();
     assert_eq!((told, merged[749].at), (1_500.0, 1_500.0));
     assert_eq!(totals(&merged), totals(&each));
-    let is_response = |name: &Name| name.metric == "response_time";
     for window in [0..=1_499, 600..=899] {
-        let [merged, each] = [&merged, &each].map(|frames| over(frames, &window, is_response));
+        let [merged, each] = [&merged, &each].map(|frames| response_times(frames, &window));
         // 45 in every ten seconds.
         let count = 45 * (window.end() + 1 - window.start()) / 10;
         assert_eq!((merged.count(), each.count()), (count, count), "{window:?}");
