@@ -25,6 +25,13 @@ pub(crate) enum Apart {
 }
 
 impl Apart {
+    /// What the times of each are called in names.
+    pub(crate) const NAMES: [&'static str; 6] = ["3xx", "4xx", "5xx", "other", "redirected", "answer"];
+
+    pub(crate) fn name(self) -> &'static str {
+        Apart::NAMES[self as usize]
+    }
+
     /// None: it is not kept apart.
     fn of(outcome: Outcome) -> Option<Apart> {
         match outcome {
@@ -43,7 +50,7 @@ pub struct Answers {
     /// How often each status, in ascending order.
     codes: Vec<(u16, u64)>,
     /// By [`Apart`].
-    pub(crate) apart: [Option<Box<Histogram>>; 6],
+    pub(crate) apart: [Option<Box<Histogram>>; Apart::NAMES.len()],
 }
 
 impl Answers {

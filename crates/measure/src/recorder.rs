@@ -4,7 +4,7 @@
 //! only a failure looks anything up. Histograms come into being on first use, so an idle shard is small, and are made
 //! as large as last second's so that they rarely grow.
 
-use crate::answers::Answers;
+use crate::answers::{Answers, Apart};
 use crate::at::At;
 use crate::expectations::Expectations;
 use crate::failures::{self, UNKNOWN, kept};
@@ -40,8 +40,9 @@ pub struct Timings {
 
 impl Timings {
     /// What its latencies are called in names: its own, then those of parts of its answers.
-    const LATENCIES: [&'static str; 9] =
-        ["response", "service", "first_byte", "3xx", "4xx", "5xx", "other", "redirected", "answer"];
+    fn latency_names() -> impl Iterator<Item = &'static str> {
+        ["response", "service", "first_byte"].into_iter().chain(Apart::NAMES)
+    }
 
     fn latencies(&self) -> impl Iterator<Item = &Option<Box<Histogram>>> {
         [&self.response, &self.service, &self.first_byte].into_iter().chain(&self.answers.apart)
@@ -54,13 +55,13 @@ impl Timings {
 
     /// Every latency that has seen something, with what it is called in names.
     pub(crate) fn each_latency(&self) -> impl Iterator<Item = (&'static str, &Histogram)> {
-        let all = Timings::LATENCIES.into_iter().zip(self.latencies());
+        let all = Timings::latency_names().zip(self.latencies());
         all.filter_map(|(name, latency)| Some((name, latency.as_deref()?)))
     }
 
     /// The latency of this name, made where there is none yet; None: there is none such.
     pub(crate) fn latency_mut(&mut self, name: &str) -> Option<&mut Histogram> {
-        let at = Timings::LATENCIES.iter().position(|known| *known == name)?;
+        let at = Timings::latency_names().position(|known| known == name)?;
         Some(self.latencies_mut().nth(at)?.get_or_insert_default())
     }
 

@@ -358,10 +358,13 @@ impl Capacity {
             loads.into_iter().filter_map(worst).partition(is_at_once);
         let others = (!at_once.is_empty()).then(|| {
             let probe_s = at_once.iter().map(|recovery| recovery.probe_s).fold(0.0, f64::max);
-            let which = if slow.is_empty() { "every load that failed" } else { "the others" };
-            match probe_s > SHORT_PROBE_S {
-                true => format!("in the first probe ({}) after {which}", time(probe_s)),
-                false => format!("at once after {which}"),
+            match (probe_s > SHORT_PROBE_S, slow.is_empty()) {
+                (true, true) => {
+                    format!("in the first probe ({}) after every load that failed", time(probe_s))
+                }
+                (true, false) => format!("in the first probe ({}) after the others", time(probe_s)),
+                (false, true) => "at once after every load that failed".to_owned(),
+                (false, false) => "at once after the others".to_owned(),
             }
         });
         slow.into_iter().map(told).chain(others).collect()

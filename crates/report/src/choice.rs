@@ -1,8 +1,6 @@
 //! Which value of an axis is best: a headline, a small chart of value and figure, and what to make of it.
 
-use crate::comparison::{
-    changed, difference, escaped, fewest, interval, judged, listed, more_runs, percentage, points,
-};
+use crate::comparison::{changed, difference, escaped, fewest, interval, judged, listed, percentage, points};
 use crate::comparison::{right, value};
 use crate::figures::counted;
 use crate::matrix::value as shown;
@@ -284,10 +282,16 @@ fn undecided(compared: &Compared) -> String {
         true => format!("{} of each decide nothing; ", counted(fewest as u64, "run")),
         false => String::new(),
     };
-    let advice = more_runs(compared, "of each").unwrap_or_else(|| match fewest < RUNS_AT_LEAST {
-        true => format!("make at least {RUNS_AT_LEAST}"),
-        false => format!("not even {RUNS_AT_MOST} runs of each would decide it: make longer ones"),
-    });
+    let advice = match compared.runs_needed {
+        Some(needed) if needed > fewest => {
+            format!(
+                "about {needed} runs of each would decide it four times in five, if they vary as these do"
+            )
+        }
+        Some(_) => "a few more runs of each would decide it".to_owned(),
+        None if fewest < RUNS_AT_LEAST => format!("make at least {RUNS_AT_LEAST}"),
+        None => format!("not even {RUNS_AT_MOST} runs of each would decide it: make longer ones"),
+    };
     format!("{few}{advice}{interval}")
 }
 

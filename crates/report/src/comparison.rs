@@ -295,12 +295,15 @@ fn reports(comparison: &Comparison) -> Option<String> {
     let tools: BTreeSet<&str> = comparison.reports.iter().map(String::as_str).collect();
     let tools = tools.into_iter().collect::<Vec<_>>().join(" and ");
     let runs = counted(comparison.sides.iter().map(|(_, runs)| *runs as u64).sum(), "run");
-    let are = match comparison.reports.len() {
-        0 => return None,
-        1 => format!("1 of {runs} is a report"),
-        many => format!("{many} of {runs} are reports"),
-    };
-    Some(format!("{are} of {tools}: single figures, without their distribution or conditions"))
+    match comparison.reports.len() {
+        0 => None,
+        1 => Some(format!(
+            "1 of {runs} is a report of {tools}: single figures, without their distribution or conditions"
+        )),
+        many => Some(format!(
+            "{many} of {runs} are reports of {tools}: single figures, without their distribution or conditions"
+        )),
+    }
 }
 
 /// The runs without a figure that the others of their side decide.
@@ -376,25 +379,19 @@ pub(crate) fn fewest(compared: &Compared) -> usize {
     compared.runs[0].len().min(compared.runs[1].len())
 }
 
-/// How many more runs would decide it, if any number would; they are counted `each`: "a side".
-pub(crate) fn more_runs(compared: &Compared, each: &str) -> Option<String> {
-    Some(match compared.runs_needed? {
-        needed if needed > fewest(compared) => {
-            format!("about {needed} runs {each} would decide it four times in five, if they vary as these do")
-        }
-        // These were unlucky: so many mostly decide.
-        _ => format!("a few more runs {each} would decide it"),
-    })
-}
-
 /// What would decide it.
 fn undecided(primary: &Compared) -> Option<(&'static str, String)> {
     if primary.judgement != Judgement::Inconclusive {
         return None;
     }
     let fewest = fewest(primary);
-    let advice = more_runs(primary, "a side").unwrap_or_else(|| match primary.effect.spread {
-        Some(_) => {
+    let advice = match primary.runs_needed {
+        Some(needed) if needed > fewest => {
+            format!("about {needed} runs a side would decide it four times in five, if they vary as these do")
+        }
+        // These were unlucky: so many mostly decide.
+        Some(_) => "a few more runs a side would decide it".to_owned(),
+        None if primary.effect.spread.is_some() => {
             format!(
                 "not even {RUNS_AT_MOST} runs a side would decide it: make longer runs, or a wider --margin"
             )
@@ -403,7 +400,7 @@ fn undecided(primary: &Compared) -> Option<(&'static str, String)> {
             "one run says nothing of how runs differ: make at least {RUNS_AT_LEAST} a side, in turn; ten show a change \
              of 10 % where runs vary by 5 %"
         ),
-    });
+    };
     let few = (fewest > 1 && fewest < RUNS_AT_LEAST)
         .then(|| format!("fewer than {RUNS_AT_LEAST} runs a side decide nothing; "));
     Some(("next", format!("{}{advice}", few.unwrap_or_default())))

@@ -289,9 +289,8 @@ impl Tally {
 
 fn http_classes(http: &Timings) -> BTreeMap<String, Quantiles> {
     let Timings { response, answers, .. } = http;
-    let apart = [("3xx", Apart::Redirected), ("4xx", Apart::Refused), ("5xx", Apart::Broken)];
-    let others =
-        apart.into_iter().filter_map(|(name, class)| Some((name, answers.apart(class)?.quantiles())));
+    let quantiles = |class: Apart| Some((class.name(), answers.apart(class)?.quantiles()));
+    let others = [Apart::Redirected, Apart::Refused, Apart::Broken].into_iter().filter_map(quantiles);
     let succeeded = response.as_deref().map(|all| ("2xx", answers.succeeded(all).quantiles()));
     let there = succeeded.into_iter().chain(others).filter(|(_, values)| values.count > 0);
     there.map(|(name, values)| (name.to_owned(), values)).collect()
