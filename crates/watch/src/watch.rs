@@ -7,10 +7,10 @@ use rustix::thread::gettid;
 use rustix::time::{ClockId, clock_gettime};
 use sonagi_measure::At;
 use sonagi_measure::metrics::{Interval, Registry};
+use std::convert::Infallible;
 use std::io;
-use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// How often a probe looks.
@@ -40,7 +40,8 @@ struct Running {
     seen: Arc<Mutex<Seen>>,
     /// Dropped, it ends the thread.
     stop: Option<SyncSender<()>>,
-    thread: Option<JoinHandle<()>>,
+    /// Its other end is the thread's, and goes with it.
+    ended: Receiver<Infallible>,
 }
 
 struct Seen {
@@ -82,11 +83,9 @@ impl Drop for Watch {
             probe.stop = None;
         }
         let until = Instant::now() + PATIENCE;
-        for thread in self.probes.iter_mut().filter_map(|probe| probe.thread.take()) {
+        for probe in &self.probes {
             // One that hangs in a look is left behind: it holds nothing that anybody waits for.
-            while !thread.is_finished() && Instant::now() < until {
-                std::thread::sleep(Duration::from_millis(5));
-            }
+            let _ = probe.ended.recv_timeout(until.saturating_duration_since(Instant::now()));
         }
     }
 }
@@ -98,8 +97,9 @@ impl Running {
         let seen = Arc::new(Mutex::new(Seen { observations, notes: Vec::new() }));
         let into = Arc::clone(&seen);
         let (stop, stopped) = sync_channel::<()>(0);
+        let (ending, ended) = sync_channel::<Infallible>(0);
         let name = format!("watch {}", probe.subject());
-        let thread = std::thread::Builder::new().name(name.chars().take(15).collect()).spawn(move || {
+        std::thread::Builder::new().name(name.chars().take(15).collect()).spawn(move || {
             // Refused to all but root: it looks at the usual priority.
             let _ = setpriority_process(Some(gettid()), NICE);
             let mut memory = Memory::default();
@@ -115,8 +115,11 @@ impl Running {
                 }
             }
             probe.leave();
+            // What it has started, such as a shell elsewhere, is ended before anybody is told that it is.
+            drop(probe);
+            drop(ending);
         })?;
-        Ok(Running { seen, stop: Some(stop), thread: Some(thread) })
+        Ok(Running { seen, stop: Some(stop), ended })
     }
 }
 
