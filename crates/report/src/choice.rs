@@ -1,7 +1,8 @@
 //! Which value of an axis is best: a headline, a small chart of value and figure, and what to make of it.
 
-use crate::comparison::{changed, difference, escaped, fewest, interval, judged, listed, percentage, points};
-use crate::comparison::{right, value};
+use crate::comparison::{
+    changed, difference, escaped, fewest, interval, judged, listed, percentage, points, right, value,
+};
 use crate::figures::counted;
 use crate::matrix::value as shown;
 use crate::page::{Page, Tone, columns, cut, padded};

@@ -40,7 +40,7 @@ struct Running {
     seen: Arc<Mutex<Seen>>,
     /// Dropped, it ends the thread.
     stop: Option<SyncSender<()>>,
-    /// Its other end is the thread's, and goes with it.
+    /// Disconnected when the thread has ended.
     ended: Receiver<Infallible>,
 }
 
@@ -115,7 +115,7 @@ impl Running {
                 }
             }
             probe.leave();
-            // What it has started, such as a shell elsewhere, is ended before anybody is told that it is.
+            // What the probe has started, such as a shell on another machine, ends before the thread counts as ended.
             drop(probe);
             drop(ending);
         })?;
