@@ -10,7 +10,7 @@ pub use shell::{SSH, Shell};
 use procfs_core::{ExplicitSystemInfo, FromRead, FromReadSI};
 use std::collections::HashSet;
 use std::io;
-use std::net::IpAddr;
+use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
@@ -98,6 +98,8 @@ pub enum Sockets {
     ConnectedAt(u16),
     /// Connections to a port, be it of this machine or of another.
     ConnectedTo(u16),
+    /// All connections.
+    Connected,
 }
 
 /// A TCP socket.
@@ -118,8 +120,10 @@ pub struct Socket {
 pub struct Connection {
     /// No other socket of this machine has the same.
     pub cookie: [u8; 8],
+    /// Our end.
+    pub local: SocketAddr,
     /// The other end.
-    pub peer: IpAddr,
+    pub peer: SocketAddr,
     /// The smoothed time from a segment to its acknowledgement.
     pub round_trip: Duration,
     /// Segments that were sent again.

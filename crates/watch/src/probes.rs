@@ -4,6 +4,7 @@ mod cgroup;
 mod connections;
 mod exposition;
 mod host;
+mod listeners;
 mod metrics_page;
 mod nginx;
 mod node;

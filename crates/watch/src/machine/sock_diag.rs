@@ -8,8 +8,9 @@ use netlink_packet_sock_diag::constants::{AF_INET, AF_INET6, IPPROTO_TCP};
 use netlink_packet_sock_diag::inet::nlas::Nla;
 use netlink_packet_sock_diag::inet::{ExtensionFlags, InetRequest, InetResponse, SocketId, StateFlags};
 use netlink_sys::protocols::NETLINK_SOCK_DIAG;
-use netlink_sys::{Socket as Netlink, SocketAddr};
+use netlink_sys::{Socket as Netlink, SocketAddr as NetlinkAddr};
 use std::io;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 /// The kernel sends at most 32 KiB at a time.
@@ -46,29 +47,26 @@ fn families(asked: Sockets) -> io::Result<Vec<u8>> {
 
 fn request(family: u8, asked: Sockets) -> InetRequest {
     let mut id = if family == AF_INET { SocketId::new_v4() } else { SocketId::new_v6() };
+    match asked {
+        Sockets::Listening(port) | Sockets::ConnectedAt(port) => id.source_port = port,
+        Sockets::ConnectedTo(port) => id.destination_port = port,
+        Sockets::Connected => {}
+    }
     let (states, extensions) = match asked {
-        Sockets::Listening(port) => {
-            id.source_port = port;
-            (StateFlags::LISTEN, ExtensionFlags::empty())
-        }
-        Sockets::ConnectedAt(port) => {
-            id.source_port = port;
-            (StateFlags::ESTABLISHED | StateFlags::CLOSE_WAIT, ExtensionFlags::INFO)
-        }
-        Sockets::ConnectedTo(port) => {
-            id.destination_port = port;
-            (StateFlags::ESTABLISHED | StateFlags::CLOSE_WAIT, ExtensionFlags::INFO)
-        }
+        Sockets::Listening(_) => (StateFlags::LISTEN, ExtensionFlags::empty()),
+        _ => (StateFlags::ESTABLISHED | StateFlags::CLOSE_WAIT, ExtensionFlags::INFO),
     };
     InetRequest { family, protocol: IPPROTO_TCP, extensions, states, socket_id: id }
 }
 
 fn socket(asked: Sockets, InetResponse { header, nlas }: InetResponse) -> Socket {
     let micros = |us: u32| Duration::from_micros(u64::from(us));
+    let id = &header.socket_id;
     let connection = nlas.iter().find_map(|nla| match nla {
         Nla::TcpInfo(info) => Some(Connection {
-            cookie: header.socket_id.cookie,
-            peer: header.socket_id.destination_address,
+            cookie: id.cookie,
+            local: SocketAddr::new(id.source_address, id.source_port),
+            peer: SocketAddr::new(id.destination_address, id.destination_port),
             round_trip: micros(info.rtt),
             retransmitted: info.total_retrans,
             held_by_receiver: Duration::from_micros(info.rwnd_limited),
@@ -87,7 +85,7 @@ fn socket(asked: Sockets, InetResponse { header, nlas }: InetResponse) -> Socket
 fn dump(request: &InetRequest, tell: &mut dyn FnMut(InetResponse)) -> io::Result<()> {
     let mut netlink = Netlink::new(NETLINK_SOCK_DIAG)?;
     netlink.bind_auto()?;
-    netlink.connect(&SocketAddr::new(0, 0))?;
+    netlink.connect(&NetlinkAddr::new(0, 0))?;
     let mut header = NetlinkHeader::default();
     header.flags = NLM_F_REQUEST | NLM_F_DUMP;
     let mut message = NetlinkMessage::new(header, SockDiagMessage::InetRequest(request.clone()).into());

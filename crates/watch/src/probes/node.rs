@@ -9,6 +9,7 @@ mod attach;
 mod inspector;
 mod profile;
 
+use super::listeners::listeners;
 use super::reach::Reach;
 use super::target;
 use crate::machine::Local;
@@ -176,7 +177,7 @@ impl Node {
         let pid = match self.process {
             Process::Pid(pid) => pid,
             Process::Port(port) => {
-                let found = target::listeners(&mut Local, port).map_err(Unread::because)?;
+                let found = listeners(&mut Local, port).map_err(Unread::because)?;
                 *found.iter().min().ok_or_else(|| {
                     Unread::because(format_args!("no process that we may look at listens at port {port}"))
                 })?

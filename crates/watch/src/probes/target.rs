@@ -4,21 +4,24 @@
 use super::cgroup::Cgroup;
 use super::connections::Connections;
 use super::host::Host;
+use super::listeners::{Listeners, listening_inodes};
 use super::processes::Processes;
 use super::reach::Reach;
-use crate::machine::{Machine, Socket, Sockets, Wanted, held_sockets, inode, parsed};
+use crate::machine::{Machine, Sockets, Wanted, held_sockets, parsed};
 use crate::probe::{Probe, Readings, Unread};
 use procfs_core::net::{TcpNetEntries, TcpNetEntry, TcpState};
 use procfs_core::{FromReadSI, process::Stat};
 use std::collections::{HashMap, HashSet};
 use std::io;
-use std::ops::ControlFlow;
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 /// How often it is looked for new children and listeners while none of the known ones is gone.
 const SEARCHED_EVERY: Duration = Duration::from_secs(5);
 /// Processes that are watched, at most.
 const PROCESSES_MAX: usize = 200;
+/// Ports that our connections go to, at most, of which it is asked whether somebody listens there.
+const PEERS_MAX: usize = 16;
 /// Bytes of a table of sockets in which all that listen stand: they come first, some 150 bytes each.
 const LISTENERS: usize = 128 << 10;
 
@@ -75,6 +78,7 @@ pub fn on_machine(machine: impl Machine + 'static, target: Target) -> Box<dyn Pr
             Target::Pid(_) | Target::Machine | Target::Peer => None,
         },
         target,
+        listeners: Listeners::default(),
         found: Vec::new(),
         was_found: false,
         search_at: Instant::now(),
@@ -91,6 +95,7 @@ struct OnMachine {
     target: Target,
     /// Where it listens, once that is known.
     port: Option<u16>,
+    listeners: Listeners,
     /// Those that listen, or were named, before their children.
     found: Vec<i32>,
     was_found: bool,
@@ -147,19 +152,26 @@ impl OnMachine {
     /// Finds the processes, anew from time to time and when one is gone.
     fn find(&mut self, readings: &mut Readings<'_>) {
         let is_known = |pid: &i32| self.processes.is_alive(*pid);
-        if !self.found.is_empty() && self.found.iter().all(is_known) && Instant::now() < self.search_at {
+        let is_one_gone = !self.found.iter().all(is_known);
+        if !is_one_gone && !self.found.is_empty() && Instant::now() < self.search_at {
             return;
+        }
+        if is_one_gone {
+            // Its number may be another's by now.
+            self.listeners = Listeners::default();
         }
         self.search_at = Instant::now() + SEARCHED_EVERY;
         let roots = match self.target {
             Target::Pid(pid) => Ok(vec![pid]),
-            Target::Port(port) => listeners(&mut *self.machine, port),
-            Target::Started { first, port } => listeners(&mut *self.machine, port).map(|mut roots| {
-                if !roots.contains(&first) {
-                    roots.push(first);
-                }
-                roots
-            }),
+            Target::Port(port) => self.listeners.find(&mut *self.machine, port),
+            Target::Started { first, port } => {
+                self.listeners.find(&mut *self.machine, port).map(|mut roots| {
+                    if !roots.contains(&first) {
+                        roots.push(first);
+                    }
+                    roots
+                })
+            }
             Target::Machine => return,
             Target::Peer => self.peer(),
         };
@@ -198,33 +210,55 @@ impl OnMachine {
         if self.port.is_none() {
             self.port = peer_port(&mut *self.machine)?;
         }
-        self.port.map_or_else(|| Ok(Vec::new()), |port| listeners(&mut *self.machine, port))
+        self.port.map_or_else(|| Ok(Vec::new()), |port| self.listeners.find(&mut *self.machine, port))
     }
 }
 
+/// The port of this machine that most of our own connections go to.
 fn peer_port(machine: &mut dyn Machine) -> io::Result<Option<u16>> {
     let own = held_sockets(machine, "/proc/self/fd")?;
-    let mut listening = HashSet::new();
+    if own.is_empty() {
+        return Ok(None);
+    }
     let mut peers: HashMap<u16, u32> = HashMap::new();
-    for table in ["tcp", "tcp6"] {
-        let rows = sockets_at(machine, &format!("/proc/net/{table}"), usize::MAX);
-        let TcpNetEntries(rows) = rows.unwrap_or_else(|_| TcpNetEntries(Vec::new()));
-        for row in rows {
-            match row.state {
-                TcpState::Listen => _ = listening.insert(row.local_address.port()),
-                // A machine that connects to itself does so from the very address.
-                _ if (row.remote_address.ip().is_loopback()
-                    || row.remote_address.ip() == row.local_address.ip())
-                    && own.contains(&row.inode) =>
-                {
-                    *peers.entry(row.remote_address.port()).or_default() += 1;
-                }
-                _ => {}
-            }
+    connections(machine, &mut |inode, local, peer| {
+        let (local, to) = (local.ip().to_canonical(), peer.ip().to_canonical());
+        // A machine that connects to itself does so from the very address.
+        if own.contains(&inode) && (to.is_loopback() || to == local) {
+            *peers.entry(peer.port()).or_default() += 1;
+        }
+    });
+    let mut peers: Vec<(u32, u16)> =
+        peers.into_iter().map(|(port, connections)| (connections, port)).collect();
+    peers.sort_unstable();
+    for (_, port) in peers.into_iter().rev().take(PEERS_MAX) {
+        // Nobody listens at the other end of a connection that somebody has opened to us.
+        if !listening_inodes(machine, port)?.is_empty() {
+            return Ok(Some(port));
         }
     }
-    let here = peers.into_iter().filter(|(port, _)| listening.contains(port));
-    Ok(here.max_by_key(|(port, connections)| (*connections, *port)).map(|(port, _)| port))
+    Ok(None)
+}
+
+/// Tells all TCP connections: the inode of each, our end and the other one.
+fn connections(machine: &mut dyn Machine, tell: &mut dyn FnMut(u64, SocketAddr, SocketAddr)) {
+    let told = machine.sockets("/proc/net", Sockets::Connected, &mut |socket| {
+        if let Some(connection) = socket.connection {
+            tell(socket.inode, connection.local, connection.peer);
+        }
+    });
+    if matches!(told, Some(Ok(()))) {
+        return;
+    }
+    for table in ["tcp", "tcp6"] {
+        // A system without IPv6 has no table of it.
+        let Ok(TcpNetEntries(rows)) = sockets_at(machine, &format!("/proc/net/{table}"), usize::MAX) else {
+            continue;
+        };
+        for row in rows.into_iter().filter(|row| row.state != TcpState::Listen) {
+            tell(row.inode, row.local_address, row.remote_address);
+        }
+    }
 }
 
 /// The sockets that listen at a port.
@@ -258,34 +292,7 @@ pub(super) fn sockets_at(machine: &mut dyn Machine, path: &str, bytes: usize) ->
     TcpNetEntries::from_read(text.as_slice(), &system).map_err(|error| io::Error::other(error.to_string()))
 }
 
-/// The processes that hold a socket that listens at this port.
-pub(super) fn listeners(machine: &mut dyn Machine, port: u16) -> io::Result<Vec<i32>> {
-    let mut inodes = HashSet::new();
-    let tell = &mut |socket: Socket| _ = inodes.insert(socket.inode);
-    let told = machine.sockets("/proc/net", Sockets::Listening(port), tell);
-    if !matches!(told, Some(Ok(()))) {
-        inodes = listening(machine, "/proc/net", port)?.iter().map(|socket| socket.inode).collect();
-    }
-    if inodes.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut found = Vec::new();
-    let pids = pids(machine)?;
-    machine.ahead(pids.iter().map(|pid| Wanted::Links(format!("/proc/{pid}/fd"))).collect(), false)?;
-    for pid in pids {
-        // Those of other users cannot be looked into.
-        let _ = machine.links(&format!("/proc/{pid}/fd"), &mut |link| {
-            if !inode(link).is_some_and(|inode| inodes.contains(&inode)) {
-                return ControlFlow::Continue(());
-            }
-            found.push(pid);
-            ControlFlow::Break(())
-        });
-    }
-    Ok(found)
-}
-
-fn pids(machine: &mut dyn Machine) -> io::Result<Vec<i32>> {
+pub(super) fn pids(machine: &mut dyn Machine) -> io::Result<Vec<i32>> {
     Ok(machine.list("/proc")?.iter().filter_map(|name| name.parse().ok()).collect())
 }
 

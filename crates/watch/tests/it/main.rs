@@ -4,6 +4,7 @@
 
 mod fixture;
 mod limits;
+mod listeners;
 mod machines;
 mod nginx;
 mod node;

@@ -1,7 +1,8 @@
 //! What the kernel says of real connections.
 
 use crate::support::Watching;
-use sonagi_watch::probes::{own_connections, probe};
+use sonagi_watch::machine::Local;
+use sonagi_watch::probes::{Target, on_machine, own_connections, probe};
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::thread;
@@ -67,4 +68,26 @@ fn connections_of_both_versions_of_ip_are_seen_and_those_that_a_closed_listener_
     drop((six, four, to_four, accepted_by_four));
     watching.until("the one that is left", |seen| seen.get("target.connections") == Some(1.0));
     drop((to_six, accepted_by_six));
+}
+
+/// A listener at an address of this machine, and so many connections with it, both ends of each.
+fn connected(count: usize) -> (TcpListener, Vec<(TcpStream, TcpStream)>) {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    let connect = |_| (TcpStream::connect(address).unwrap(), listener.accept().unwrap().0);
+    let connections = (0..count).map(connect).collect();
+    (listener, connections)
+}
+
+#[test]
+fn the_target_is_whom_most_of_our_connections_go_to_and_who_still_listens() {
+    // More than the tests beside this one have with anybody.
+    let (closed, _more) = connected(200);
+    let (_few, _some) = connected(50);
+    let (_listens, most) = connected(100);
+    drop(closed);
+    let mut watching = Watching::start(on_machine(Local, Target::Peer));
+    watching.until("its connections", |seen| seen.get("target.connections").is_some());
+    assert_eq!(watching.seen.get("target.connections"), Some(most.len() as f64));
+    assert!(watching.seen.get("target.memory").is_some(), "{:?}", watching.seen);
 }
