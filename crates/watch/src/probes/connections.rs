@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 const SHARE: u32 = 1000;
 
 /// However long it takes, it is read this often.
-const RARELY: Duration = Duration::from_secs(10);
+const RARELY: Duration = Duration::from_secs(5);
 
 /// When the table of connections was read.
 #[derive(Debug, Default)]
