@@ -23,24 +23,26 @@ pub(crate) fn median(levels: &Levels, seconds: Range<usize>) -> Option<f64> {
     measured.get(measured.len() / 2).copied()
 }
 
-/// The first of `lasting` seconds in a row at or above a level.
+/// The first second from which on all that was measured for `lasting` seconds was at or above a level. What was not
+/// measured says nothing either way, but one value alone does not last.
 pub(crate) fn first_above(
     levels: &Levels,
     seconds: Range<usize>,
     least: f64,
     lasting: usize,
 ) -> Option<usize> {
-    let mut run = 0;
+    let mut above: Option<(usize, usize)> = None;
     for (second, level) in levels.iter().enumerate().take(seconds.end).skip(seconds.start) {
-        run = match level {
-            Some(level) if *level >= least => run + 1,
-            // What was not measured says nothing either way.
-            None => run,
-            Some(_) => 0,
-        };
-        if run >= lasting {
-            return Some(second + 1 - lasting);
+        let Some(level) = level else { continue };
+        if *level < least || level.is_nan() {
+            above = None;
+            continue;
         }
+        let (began, values) = above.map_or((second, 1), |(began, values)| (began, values + 1));
+        if second + 1 - began >= lasting && values >= lasting.min(2) {
+            return Some(began);
+        }
+        above = Some((began, values));
     }
     None
 }
@@ -64,4 +66,26 @@ pub(crate) fn measured(rates: &[f64]) -> Vec<Option<f64>> {
 
 fn within(levels: &Levels, seconds: Range<usize>) -> impl Iterator<Item = Option<f64>> {
     levels.iter().take(seconds.end).skip(seconds.start).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_level_lasts_from_its_first_second_however_rarely_it_is_measured() {
+        let every_second: Vec<_> = [0.0, 9.0, 0.0, 9.0, 9.0, 9.0].map(Some).to_vec();
+        assert_eq!(first_above(&every_second, 0..6, 9.0, 3), Some(3));
+        assert_eq!(first_above(&every_second, 0..5, 9.0, 3), None, "two seconds of three");
+        assert_eq!(first_above(&every_second, 0..6, 9.0, 1), Some(1));
+        let every_fifth: Vec<_> =
+            (0..16).map(|second| (second % 5 == 0).then_some(f64::from(second))).collect();
+        assert_eq!(first_above(&every_fifth, 0..16, 5.0, 3), Some(5));
+        assert_eq!(first_above(&every_fifth, 0..16, 15.0, 3), None, "one value");
+        assert_eq!(
+            first_above(&[Some(9.0), None, None], 0..3, 9.0, 3),
+            None,
+            "nor what was not measured after it"
+        );
+    }
 }

@@ -98,7 +98,7 @@ pub enum Sockets {
     ConnectedAt(u16),
     /// Connections to a port, be it of this machine or of another.
     ConnectedTo(u16),
-    /// All connections.
+    /// All connections that are established.
     Connected,
 }
 
@@ -107,11 +107,15 @@ pub enum Sockets {
 pub struct Socket {
     /// By which links of the processes that hold it name it.
     pub inode: u64,
+    /// This machine's end.
+    pub local: SocketAddr,
+    /// The other end; of a socket that listens, nobody's address.
+    pub peer: SocketAddr,
     /// Bytes that wait to be read; of a socket that listens, connections that wait to be accepted.
     pub waiting_in: u32,
     /// Bytes that were not acknowledged yet; of a socket that listens, how many connections may wait.
     pub waiting_out: u32,
-    /// None: it listens.
+    /// None: it listens, or nothing was asked but which sockets there are.
     pub connection: Option<Connection>,
 }
 
@@ -120,10 +124,6 @@ pub struct Socket {
 pub struct Connection {
     /// No other socket of this machine has the same.
     pub cookie: [u8; 8],
-    /// Our end.
-    pub local: SocketAddr,
-    /// The other end.
-    pub peer: SocketAddr,
     /// The smoothed time from a segment to its acknowledgement.
     pub round_trip: Duration,
     /// Segments that were sent again.

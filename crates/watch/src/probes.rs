@@ -10,12 +10,14 @@ mod nginx;
 mod node;
 mod own;
 mod page;
+mod peer;
 mod postgres;
 mod postgres_statements;
 mod processes;
 mod reach;
 mod redis;
 mod relay;
+mod sockets;
 mod sql;
 mod target;
 

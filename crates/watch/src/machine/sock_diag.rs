@@ -15,6 +15,8 @@ use std::time::Duration;
 
 /// The kernel sends at most 32 KiB at a time.
 const DATAGRAM: usize = 64 << 10;
+/// The states of a connection on which bytes may still be sent to the other end.
+const ESTABLISHED: StateFlags = StateFlags::ESTABLISHED.union(StateFlags::CLOSE_WAIT);
 
 /// Tells the sockets that are asked for, of both versions of IP.
 pub(super) fn sockets(asked: Sockets, tell: &mut dyn FnMut(Socket)) -> io::Result<()> {
@@ -54,7 +56,8 @@ fn request(family: u8, asked: Sockets) -> InetRequest {
     }
     let (states, extensions) = match asked {
         Sockets::Listening(_) => (StateFlags::LISTEN, ExtensionFlags::empty()),
-        _ => (StateFlags::ESTABLISHED | StateFlags::CLOSE_WAIT, ExtensionFlags::INFO),
+        Sockets::Connected => (ESTABLISHED, ExtensionFlags::empty()),
+        Sockets::ConnectedAt(_) | Sockets::ConnectedTo(_) => (ESTABLISHED, ExtensionFlags::INFO),
     };
     InetRequest { family, protocol: IPPROTO_TCP, extensions, states, socket_id: id }
 }
@@ -65,8 +68,6 @@ fn socket(asked: Sockets, InetResponse { header, nlas }: InetResponse) -> Socket
     let connection = nlas.iter().find_map(|nla| match nla {
         Nla::TcpInfo(info) => Some(Connection {
             cookie: id.cookie,
-            local: SocketAddr::new(id.source_address, id.source_port),
-            peer: SocketAddr::new(id.destination_address, id.destination_port),
             round_trip: micros(info.rtt),
             retransmitted: info.total_retrans,
             held_by_receiver: Duration::from_micros(info.rwnd_limited),
@@ -75,6 +76,8 @@ fn socket(asked: Sockets, InetResponse { header, nlas }: InetResponse) -> Socket
     });
     Socket {
         inode: u64::from(header.inode),
+        local: SocketAddr::new(id.source_address, id.source_port),
+        peer: SocketAddr::new(id.destination_address, id.destination_port),
         waiting_in: header.recv_queue,
         waiting_out: header.send_queue,
         connection: connection.filter(|_| !matches!(asked, Sockets::Listening(_))),

@@ -1,6 +1,6 @@
 //! The target's sockets: what waits to be accepted, to be read, and to be acknowledged.
 
-use super::target::{listening, sockets_at};
+use super::sockets::{listening, sockets_at};
 use crate::machine::{Connection, Machine, Socket, Sockets};
 use crate::probe::{Readings, Unread};
 use procfs_core::net::{TcpNetEntries, TcpState};
@@ -9,11 +9,11 @@ use std::io;
 use std::time::{Duration, Instant};
 
 /// The table of all connections is read so rarely that reading it takes a thousandth of the time: a thousand of them
-/// take two or three milliseconds, for which a load generator that has but this core stands still.
+/// take two or three milliseconds, during which a load generator on the same core stands still.
 const SHARE: u32 = 1000;
 
-/// However long it takes, it is read this often.
-const RARELY: Duration = Duration::from_secs(5);
+/// The longest interval, however long reading takes.
+const LONGEST_INTERVAL: Duration = Duration::from_secs(5);
 
 /// When the table of connections was read.
 #[derive(Debug, Default)]
@@ -67,7 +67,7 @@ impl Connections {
             Err(error) => readings.not_measured("connections are", &Unread::because(error)),
         }
         let took = cpu_now().saturating_sub(began);
-        self.due = Some(Instant::now() + (took * SHARE).min(RARELY));
+        self.due = Some(Instant::now() + (took * SHARE).min(LONGEST_INTERVAL));
     }
 }
 

@@ -9,7 +9,7 @@ mod attach;
 mod inspector;
 mod profile;
 
-use super::listeners::listeners;
+use super::listeners::Listeners;
 use super::reach::Reach;
 use super::target;
 use crate::machine::Local;
@@ -177,7 +177,8 @@ impl Node {
         let pid = match self.process {
             Process::Pid(pid) => pid,
             Process::Port(port) => {
-                let found = listeners(&mut Local, port).map_err(Unread::because)?;
+                let found =
+                    Listeners::default().find(&mut Local, port, Instant::now()).map_err(Unread::because)?;
                 *found.iter().min().ok_or_else(|| {
                     Unread::because(format_args!("no process that we may look at listens at port {port}"))
                 })?

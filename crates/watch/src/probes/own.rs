@@ -26,7 +26,7 @@ impl Probe for Own {
         let asked = Sockets::ConnectedTo(self.address.port());
         let (address, mut look) = (self.address.ip().to_canonical(), Look::default());
         let told = Local.sockets("/proc/net", asked, &mut |socket| {
-            look.connections(socket.connection.filter(|it| it.peer.ip().to_canonical() == address));
+            look.connections(socket.connection.filter(|_| socket.peer.ip().to_canonical() == address));
         });
         told.ok_or_else(|| Unread::because("this system's kernel does not tell"))?
             .map_err(Unread::because)?;

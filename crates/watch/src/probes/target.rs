@@ -4,26 +4,21 @@
 use super::cgroup::Cgroup;
 use super::connections::Connections;
 use super::host::Host;
-use super::listeners::{Listeners, listening_inodes};
+use super::listeners::Listeners;
+use super::peer::Peer;
 use super::processes::Processes;
 use super::reach::Reach;
-use crate::machine::{Machine, Sockets, Wanted, held_sockets, parsed};
+use crate::machine::{Machine, Wanted, parsed};
 use crate::probe::{Probe, Readings, Unread};
-use procfs_core::net::{TcpNetEntries, TcpNetEntry, TcpState};
-use procfs_core::{FromReadSI, process::Stat};
+use procfs_core::process::Stat;
 use std::collections::{HashMap, HashSet};
 use std::io;
-use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 /// How often it is looked for new children and listeners while none of the known ones is gone.
 const SEARCHED_EVERY: Duration = Duration::from_secs(5);
 /// Processes that are watched, at most.
 const PROCESSES_MAX: usize = 200;
-/// Ports that our connections go to, at most, of which it is asked whether somebody listens there.
-const PEERS_MAX: usize = 16;
-/// Bytes of a table of sockets in which all that listen stand: they come first, some 150 bytes each.
-const LISTENERS: usize = 128 << 10;
 
 /// The hint where a machine is not reached.
 const REACHED: &str = "`ssh -o BatchMode=yes HOST true` must work without a question";
@@ -78,6 +73,7 @@ pub fn on_machine(machine: impl Machine + 'static, target: Target) -> Box<dyn Pr
             Target::Pid(_) | Target::Machine | Target::Peer => None,
         },
         target,
+        peer: Peer::default(),
         listeners: Listeners::default(),
         found: Vec::new(),
         was_found: false,
@@ -95,6 +91,7 @@ struct OnMachine {
     target: Target,
     /// Where it listens, once that is known.
     port: Option<u16>,
+    peer: Peer,
     listeners: Listeners,
     /// Those that listen, or were named, before their children.
     found: Vec<i32>,
@@ -152,20 +149,18 @@ impl OnMachine {
     /// Finds the processes, anew from time to time and when one is gone.
     fn find(&mut self, readings: &mut Readings<'_>) {
         let is_known = |pid: &i32| self.processes.is_alive(*pid);
-        let is_one_gone = !self.found.iter().all(is_known);
-        if !is_one_gone && !self.found.is_empty() && Instant::now() < self.search_at {
+        let gone: Vec<i32> = self.found.iter().copied().filter(|pid| !is_known(pid)).collect();
+        let now = Instant::now();
+        if gone.is_empty() && !self.found.is_empty() && now < self.search_at {
             return;
         }
-        if is_one_gone {
-            // Its number may be another's by now.
-            self.listeners = Listeners::default();
-        }
-        self.search_at = Instant::now() + SEARCHED_EVERY;
+        self.listeners.forget(&gone);
+        self.search_at = now + SEARCHED_EVERY;
         let roots = match self.target {
             Target::Pid(pid) => Ok(vec![pid]),
-            Target::Port(port) => self.listeners.find(&mut *self.machine, port),
+            Target::Port(port) => self.listeners.find(&mut *self.machine, port, now),
             Target::Started { first, port } => {
-                self.listeners.find(&mut *self.machine, port).map(|mut roots| {
+                self.listeners.find(&mut *self.machine, port, now).map(|mut roots| {
                     if !roots.contains(&first) {
                         roots.push(first);
                     }
@@ -173,7 +168,10 @@ impl OnMachine {
                 })
             }
             Target::Machine => return,
-            Target::Peer => self.peer(),
+            Target::Peer => self.peer.port(&mut *self.machine, now).and_then(|port| {
+                self.port = port;
+                port.map_or_else(|| Ok(Vec::new()), |port| self.listeners.find(&mut *self.machine, port, now))
+            }),
         };
         let roots = match roots {
             Ok(roots) => roots,
@@ -202,94 +200,6 @@ impl OnMachine {
             Err(error) => readings.not_measured("the target's processes are", &Unread::because(error)),
         }
     }
-}
-
-impl OnMachine {
-    /// The processes at the port of this machine that most of our own connections go to.
-    fn peer(&mut self) -> io::Result<Vec<i32>> {
-        if self.port.is_none() {
-            self.port = peer_port(&mut *self.machine)?;
-        }
-        self.port.map_or_else(|| Ok(Vec::new()), |port| self.listeners.find(&mut *self.machine, port))
-    }
-}
-
-/// The port of this machine that most of our own connections go to.
-fn peer_port(machine: &mut dyn Machine) -> io::Result<Option<u16>> {
-    let own = held_sockets(machine, "/proc/self/fd")?;
-    if own.is_empty() {
-        return Ok(None);
-    }
-    let mut peers: HashMap<u16, u32> = HashMap::new();
-    connections(machine, &mut |inode, local, peer| {
-        let (local, to) = (local.ip().to_canonical(), peer.ip().to_canonical());
-        // A machine that connects to itself does so from the very address.
-        if own.contains(&inode) && (to.is_loopback() || to == local) {
-            *peers.entry(peer.port()).or_default() += 1;
-        }
-    });
-    let mut peers: Vec<(u32, u16)> =
-        peers.into_iter().map(|(port, connections)| (connections, port)).collect();
-    peers.sort_unstable();
-    for (_, port) in peers.into_iter().rev().take(PEERS_MAX) {
-        // Nobody listens at the other end of a connection that somebody has opened to us.
-        if !listening_inodes(machine, port)?.is_empty() {
-            return Ok(Some(port));
-        }
-    }
-    Ok(None)
-}
-
-/// Tells all TCP connections: the inode of each, our end and the other one.
-fn connections(machine: &mut dyn Machine, tell: &mut dyn FnMut(u64, SocketAddr, SocketAddr)) {
-    let told = machine.sockets("/proc/net", Sockets::Connected, &mut |socket| {
-        if let Some(connection) = socket.connection {
-            tell(socket.inode, connection.local, connection.peer);
-        }
-    });
-    if matches!(told, Some(Ok(()))) {
-        return;
-    }
-    for table in ["tcp", "tcp6"] {
-        // A system without IPv6 has no table of it.
-        let Ok(TcpNetEntries(rows)) = sockets_at(machine, &format!("/proc/net/{table}"), usize::MAX) else {
-            continue;
-        };
-        for row in rows.into_iter().filter(|row| row.state != TcpState::Listen) {
-            tell(row.inode, row.local_address, row.remote_address);
-        }
-    }
-}
-
-/// The sockets that listen at a port.
-pub(super) fn listening(machine: &mut dyn Machine, net: &str, port: u16) -> io::Result<Vec<TcpNetEntry>> {
-    let mut found = Vec::new();
-    let mut failed = None;
-    for table in ["tcp", "tcp6"] {
-        match sockets_at(machine, &format!("{net}/{table}"), LISTENERS) {
-            Ok(TcpNetEntries(rows)) => found.extend(
-                rows.into_iter()
-                    .filter(|row| row.state == TcpState::Listen && row.local_address.port() == port),
-            ),
-            // A system without IPv6 has no table of it.
-            Err(error) => failed = Some(error),
-        }
-    }
-    match failed {
-        Some(error) if found.is_empty() && error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(found),
-    }
-}
-
-/// The rows of a table of sockets within its first bytes.
-pub(super) fn sockets_at(machine: &mut dyn Machine, path: &str, bytes: usize) -> io::Result<TcpNetEntries> {
-    let system = machine.units().system();
-    let mut text = machine.head(path, bytes)?;
-    if text.len() == bytes {
-        let whole = text.iter().rposition(|byte| *byte == b'\n').unwrap_or(0);
-        text.truncate(whole);
-    }
-    TcpNetEntries::from_read(text.as_slice(), &system).map_err(|error| io::Error::other(error.to_string()))
 }
 
 pub(super) fn pids(machine: &mut dyn Machine) -> io::Result<Vec<i32>> {

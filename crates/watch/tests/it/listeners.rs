@@ -23,10 +23,15 @@ fn put(files: &Files, rows: &[(u32, &str, &str, &str)]) {
     files.put("/proc/net/tcp", &format!("{header}{rows}"));
 }
 
-/// A process that holds a socket.
+/// Numbers that no process of this machine has.
+const FIRST: i32 = 4_200_001;
+const OTHER: i32 = 4_200_002;
+const NEXT: i32 = 4_200_003;
+
+/// A process that holds a socket, from its first moment.
 fn holder(files: &Files, pid: i32, inode: u32) {
-    files.process(pid, 1, "service");
     files.put(&format!("/proc/{pid}/fd/3"), &format!("socket:[{inode}]"));
+    files.process(pid, 1, "service");
 }
 
 #[test]
@@ -37,26 +42,26 @@ fn our_connections_say_who_the_target_is() {
     let others = [(44, "0100007F:1F91", "00000000:0000", "0A"), (66, "0100007F:C351", "0100007F:1F91", "01")];
     put(&files, &[listens(55), connection, others[0], others[1]]);
     files.put("/proc/self/fd/5", "socket:[77]");
-    holder(&files, 7, 55);
-    holder(&files, 8, 44);
-    // By its child the target is known from the other.
-    files.process(9, 7, "worker");
+    holder(&files, FIRST, 55);
+    holder(&files, OTHER, 44);
+    // Only the target has a child.
+    files.process(NEXT, FIRST, "worker");
     let mut watching = Watching::start(on_machine(files, Target::Peer));
     watching.until("its processes", |seen| seen.get("target.processes").is_some());
     assert_eq!(watching.seen.get("target.processes"), Some(2.0));
 }
 
 #[test]
-fn a_process_that_comes_to_listen_later_is_found_and_one_that_has_long_been_there_by_a_new_socket() {
+fn a_process_that_comes_to_listen_later_is_found_and_so_is_one_that_has_long_been_there() {
     let files = Files::default();
     put(&files, &[listens(55)]);
-    holder(&files, 7, 55);
-    files.process(8, 1, "another");
+    holder(&files, FIRST, 55);
+    files.process(OTHER, 1, "another");
     let mut watching = Watching::start(on_machine(files.clone(), Target::Port(8080)));
     watching.until("one", |seen| seen.get("target.processes") == Some(1.0));
-    holder(&files, 9, 55);
+    holder(&files, NEXT, 55);
     watching.until("a new one", |seen| seen.get("target.processes") == Some(2.0));
+    files.put(&format!("/proc/{OTHER}/fd/3"), "socket:[56]");
     put(&files, &[listens(55), listens(56)]);
-    files.put("/proc/8/fd/3", "socket:[56]");
     watching.until("one that was there", |seen| seen.get("target.processes") == Some(3.0));
 }

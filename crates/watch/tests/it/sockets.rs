@@ -3,8 +3,9 @@
 use crate::support::Watching;
 use sonagi_watch::machine::Local;
 use sonagi_watch::probes::{Target, on_machine, own_connections, probe};
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
+use std::process::{Command, Stdio};
 use std::thread;
 
 /// Accepts one client and sends to it until it goes; tells the address.
@@ -70,7 +71,7 @@ fn connections_of_both_versions_of_ip_are_seen_and_those_that_a_closed_listener_
     drop((to_six, accepted_by_six));
 }
 
-/// A listener at an address of this machine, and so many connections with it, both ends of each.
+/// A listener of ours, and so many connections with it, both ends of each.
 fn connected(count: usize) -> (TcpListener, Vec<(TcpStream, TcpStream)>) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let address = listener.local_addr().unwrap();
@@ -79,15 +80,38 @@ fn connected(count: usize) -> (TcpListener, Vec<(TcpStream, TcpStream)>) {
     (listener, connections)
 }
 
+/// Most of our connections lead to somebody who listens no more, and many to ourselves.
 #[test]
-fn the_target_is_whom_most_of_our_connections_go_to_and_who_still_listens() {
+fn the_target_is_whom_most_of_our_connections_go_to_and_who_listens_elsewhere() {
+    const SERVICE: &str = "
+import socket, sys
+listener = socket.socket()
+listener.bind(('127.0.0.1', 0))
+listener.listen(100)
+print(listener.getsockname()[1], flush=True)
+sys.stdin.read()
+";
+    let python = std::env::var("SONAGI_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let mut service = Command::new(python)
+        .args(["-c", SERVICE])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("these tests need Python 3; `make setup` installs it");
+    let mut line = String::new();
+    BufReader::new(service.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let port: u16 = line.trim().parse().unwrap();
     // More than the tests beside this one have with anybody.
-    let (closed, _more) = connected(200);
-    let (_few, _some) = connected(50);
-    let (_listens, most) = connected(100);
+    let (closed, _more) = connected(40);
+    let (_ours, _many) = connected(35);
+    let _most: Vec<_> = (0..30).map(|_| TcpStream::connect(("127.0.0.1", port)).unwrap()).collect();
     drop(closed);
     let mut watching = Watching::start(on_machine(Local, Target::Peer));
-    watching.until("its connections", |seen| seen.get("target.connections").is_some());
-    assert_eq!(watching.seen.get("target.connections"), Some(most.len() as f64));
-    assert!(watching.seen.get("target.memory").is_some(), "{:?}", watching.seen);
+    watching.until("its processes and connections", |seen| {
+        seen.get("target.processes").is_some() && seen.get("target.connections").is_some()
+    });
+    assert_eq!(watching.seen.get("target.processes"), Some(1.0));
+    assert_eq!(watching.seen.get("target.connections"), Some(30.0));
+    drop(service.stdin.take());
+    service.wait().unwrap();
 }

@@ -6,7 +6,8 @@
 use crate::machine::{Local, held_sockets};
 use crate::probe::Unread;
 use crate::probes::page::Page;
-use crate::probes::target::{sockets_at, stat};
+use crate::probes::sockets::sockets_at;
+use crate::probes::target::stat;
 use procfs_core::net::{TcpNetEntries, TcpState};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
