@@ -23,26 +23,26 @@ pub(crate) fn median(levels: &Levels, seconds: Range<usize>) -> Option<f64> {
     measured.get(measured.len() / 2).copied()
 }
 
-/// The first second from which on all that was measured for `lasting` seconds was at or above a level. What was not
-/// measured says nothing either way, but one value alone does not last.
+/// The first second from which on all that was measured for `lasting` seconds was at or above a level, the last of them
+/// included: what was not measured says nothing either way.
 pub(crate) fn first_above(
     levels: &Levels,
     seconds: Range<usize>,
     least: f64,
     lasting: usize,
 ) -> Option<usize> {
-    let mut above: Option<(usize, usize)> = None;
+    let mut began = None;
     for (second, level) in levels.iter().enumerate().take(seconds.end).skip(seconds.start) {
-        let Some(level) = level else { continue };
-        if *level < least || level.is_nan() {
-            above = None;
-            continue;
+        match level {
+            Some(level) if *level >= least => {
+                let began = *began.get_or_insert(second);
+                if second + 1 - began >= lasting {
+                    return Some(began);
+                }
+            }
+            Some(_) => began = None,
+            None => {}
         }
-        let (began, values) = above.map_or((second, 1), |(began, values)| (began, values + 1));
-        if second + 1 - began >= lasting && values >= lasting.min(2) {
-            return Some(began);
-        }
-        above = Some((began, values));
     }
     None
 }
