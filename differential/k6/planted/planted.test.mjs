@@ -1,13 +1,17 @@
 // The comparison sees what it is there to see: k6 beside k6 with a difference, each in the aspect it is of.
 import assert from 'node:assert/strict';
-import test from 'node:test';
+import test, { before } from 'node:test';
 import { finish } from '../../../interop/support/process.mjs';
+import { install } from '../lib/tools.mjs';
 
 const RUN = new URL('../run.mjs', import.meta.url).pathname;
 const WRAPPED = new URL('./k6.mjs', import.meta.url).pathname;
 const SCRIPT = 'summary/whole';
 const LASTING = 'lifecycle/lasting';
 const HOSTS = 'options/hosts-ports';
+
+// k6 is built the first time, which may take longer than a test is given.
+before(install);
 
 /** What the table says of a case of which the other side has this difference. */
 async function seen(planted, script = SCRIPT) {
