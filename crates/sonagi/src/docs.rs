@@ -1,6 +1,6 @@
 //! `docs/cli.md` and `docs/exit-codes.md`: made from the command line's definition, held by tests.
 //!
-//! After a change of flags: `SONAGI_WRITE_DOCS=1 cargo test -p sonagi docs`.
+//! After a change of flags: `SONAGI_WRITE_DOCS=1 cargo test -p sonagi --bin sonagi docs`.
 
 use crate::{cli, environment, exit, k6};
 use clap::{Arg, Command};
@@ -135,7 +135,7 @@ fn hold(name: &str, expected: &str) {
     let written = fs::read_to_string(&path).unwrap_or_default();
     assert!(
         written == expected,
-        "docs/{name} is not what the code says\nhint: SONAGI_WRITE_DOCS=1 cargo test -p sonagi docs"
+        "docs/{name} is not what the code says\nhint: SONAGI_WRITE_DOCS=1 cargo test -p sonagi --bin sonagi docs"
     );
 }
 

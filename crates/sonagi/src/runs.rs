@@ -325,16 +325,7 @@ fn one(plan: Plan, setup: RunSetup<'_>, session: &RunSession<'_>) -> Result<(Sum
         terminal.say(&format!("{} against {}", title.as_deref().unwrap_or(&plan.name), plan.target));
         sinks.add(QueuedSink::start(terminal.live(title.as_deref())).map_err(Error::could_not)?);
     }
-    // In front of a service there may be a proxy of ours, which nobody wants to watch.
-    let own = watched.as_ref().and_then(|watched| watched.own_target());
-    let target = own.as_deref().unwrap_or(&plan.target);
-    let target = target_watch::whereabouts(target).filter(|_| options.watch.is_automatic);
-    let first = watched.as_ref().and_then(|watched| watched.first_process());
-    let target = target.map(|target| target.started_as(first));
-    let asked: Vec<String> = options.watch.texts.iter().chain(&plan.watch).cloned().collect();
-    let network = watched.as_ref().and_then(|watched| watched.network_lateness());
-    let network = network.map(|lateness| Arc::new(OnceLock::from(lateness)));
-    let watch = TargetWatch::of(&asked, target, network).map_err(|why| Error::flag("--watch", why))?;
+    let watch = watch(&plan, watched.as_deref(), options)?;
     let own = sonagi_artillery::Options::default();
     let own = sonagi_artillery::Options {
         threads: options.shards.unwrap_or(own.threads),
@@ -381,6 +372,24 @@ fn one(plan: Plan, setup: RunSetup<'_>, session: &RunSession<'_>) -> Result<(Sum
             Err(Error::could_not(error))
         }
     }
+}
+
+/// Who looks at the target of a run. None: nothing is to be watched.
+fn watch(
+    plan: &Plan,
+    watched: Option<&WatchedService>,
+    options: &RunOptions,
+) -> Result<Option<Arc<TargetWatch>>, Error> {
+    // In front of a service there may be a proxy of ours, which nobody wants to watch.
+    let own = watched.and_then(WatchedService::own_target);
+    let target = own.as_deref().unwrap_or(&plan.target);
+    let target = target_watch::whereabouts(target).filter(|_| options.watch.is_automatic);
+    let first = watched.and_then(WatchedService::first_process);
+    let target = target.map(|target| target.started_as(first));
+    let asked: Vec<String> = options.watch.texts.iter().chain(&plan.watch).cloned().collect();
+    let network = watched.and_then(WatchedService::network_lateness);
+    let network = network.map(|lateness| Arc::new(OnceLock::from(lateness)));
+    TargetWatch::of(&asked, target, network).map_err(|why| Error::flag("--watch", why))
 }
 
 /// Removes the folder of a run that did not begin.

@@ -105,11 +105,15 @@ mod tests {
 
     impl Machine for Processes {
         fn read(&mut self, path: &str) -> io::Result<Vec<u8>> {
-            let rows = self.listening.iter().map(|inode| {
-                format!("0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 {inode} 1 0 1 0 0 1 0\n")
-            });
-            let text: String = std::iter::once("sl local_address ...\n".to_owned()).chain(rows).collect();
-            if path == "/proc/net/tcp" { Ok(text.into_bytes()) } else { Err(io::ErrorKind::NotFound.into()) }
+            if path != "/proc/net/tcp" {
+                return Err(io::ErrorKind::NotFound.into());
+            }
+            let mut text = "sl local_address ...\n".to_owned();
+            for inode in &self.listening {
+                text += "0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 ";
+                text += &format!("{inode} 1 0 1 0 0 1 0\n");
+            }
+            Ok(text.into_bytes())
         }
 
         fn list(&mut self, _path: &str) -> io::Result<Vec<String>> {

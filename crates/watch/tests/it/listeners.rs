@@ -6,9 +6,8 @@ use sonagi_watch::probes::{Target, on_machine};
 
 /// A row of the table of sockets: its inode, its end, the other one and its state.
 fn row((inode, local, remote, state): (u32, &str, &str, &str)) -> String {
-    format!(
-        "   0: {local} {remote} {state} 00000000:00000000 00:00000000 00000000     0        0 {inode} 1 0 20 4 0 10 -1\n"
-    )
+    let queues = "00000000:00000000 00:00000000 00000000     0        0";
+    format!("   0: {local} {remote} {state} {queues} {inode} 1 0 20 4 0 10 -1\n")
 }
 
 /// A socket that listens at port 8080.
