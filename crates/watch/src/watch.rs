@@ -156,7 +156,8 @@ fn look(probe: &mut dyn Probe, memory: &mut Memory, into: &Mutex<Seen>, epoch: I
     seen.notes.extend(looked.notes.into_iter().take(room));
 }
 
-fn thread_cpu() -> Duration {
+/// The CPU time that this thread has used so far.
+pub(crate) fn thread_cpu() -> Duration {
     let used = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(used.tv_sec as u64, used.tv_nsec as u32)
 }

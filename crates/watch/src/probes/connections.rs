@@ -3,8 +3,8 @@
 use super::sockets::{listening, sockets_at};
 use crate::machine::{Connection, Machine, Socket, Sockets};
 use crate::probe::{Readings, Unread};
+use crate::watch::thread_cpu;
 use procfs_core::net::{TcpNetEntries, TcpState};
-use rustix::time::{ClockId, clock_gettime};
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -45,7 +45,7 @@ impl Connections {
         if self.due.is_some_and(|due| Instant::now() < due) {
             return;
         }
-        let began = cpu_now();
+        let began = thread_cpu();
         let (mut queues, mut look) = (Queues::default(), Look::default());
         let told = machine.sockets(net, Sockets::ConnectedAt(port), &mut |socket| {
             queues.add(socket.waiting_in, socket.waiting_out);
@@ -66,7 +66,7 @@ impl Connections {
             }
             Err(error) => readings.not_measured("connections are", &Unread::because(error)),
         }
-        let took = cpu_now().saturating_sub(began);
+        let took = thread_cpu().saturating_sub(began);
         self.due = Some(Instant::now() + (took * SHARE).min(LONGEST_INTERVAL));
     }
 }
@@ -154,12 +154,6 @@ impl Held {
         }
         self.before = Some((now, known));
     }
-}
-
-/// CPU time of this thread: what reading costs, however busy the machine is.
-fn cpu_now() -> Duration {
-    let used = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(used.tv_sec as u64, used.tv_nsec as u32)
 }
 
 #[derive(Debug, Default)]

@@ -1,4 +1,4 @@
-//! Whom we have most to do with: who asked for no target is told by where its load goes.
+//! The target of a script that names none: where most of our own connections go.
 
 use super::sockets::{Connected, connected, listening_inodes};
 use crate::machine::{Machine, held_sockets};

@@ -1,10 +1,10 @@
 //! A real service on this machine.
 
-use crate::support::Watching;
+use crate::support::{Watching, python};
 use sonagi_watch::probes::probe;
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::net::TcpStream;
-use std::process::{Child, Command, Stdio};
+use std::process::Child;
 
 /// A service that accepts nothing, burns what it is told, and has a child.
 const SERVICE: &str = "
@@ -45,15 +45,7 @@ struct Service {
 
 impl Service {
     fn start() -> Service {
-        let python = std::env::var("SONAGI_PYTHON").unwrap_or_else(|_| "python3".to_owned());
-        let mut process = Command::new(python)
-            .args(["-c", SERVICE])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("these tests need Python 3; `make setup` installs it");
-        let mut line = String::new();
-        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let (process, line) = python(SERVICE);
         let port = line.split_whitespace().next().unwrap().parse().unwrap();
         Service { process, port }
     }

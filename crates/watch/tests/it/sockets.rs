@@ -1,11 +1,10 @@
 //! What the kernel says of real connections.
 
-use crate::support::Watching;
+use crate::support::{Watching, python};
 use sonagi_watch::machine::Local;
 use sonagi_watch::probes::{Target, on_machine, own_connections, probe};
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
-use std::process::{Command, Stdio};
 use std::thread;
 
 /// Accepts one client and sends to it until it goes; tells the address.
@@ -91,15 +90,7 @@ listener.listen(100)
 print(listener.getsockname()[1], flush=True)
 sys.stdin.read()
 ";
-    let python = std::env::var("SONAGI_PYTHON").unwrap_or_else(|_| "python3".to_owned());
-    let mut service = Command::new(python)
-        .args(["-c", SERVICE])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("these tests need Python 3; `make setup` installs it");
-    let mut line = String::new();
-    BufReader::new(service.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let (mut service, line) = python(SERVICE);
     let port: u16 = line.trim().parse().unwrap();
     // More than the tests beside this one have with anybody.
     let (closed, _more) = connected(40);

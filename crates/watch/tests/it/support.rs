@@ -1,8 +1,10 @@
-//! Watching something for a while, and what was seen of it.
+//! Watching something for a while, and what was seen of it; a process to be watched.
 
 use sonagi_measure::metrics::{Aggregate, Registry, TagSet};
 use sonagi_watch::{Note, Probe, Watch};
 use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -70,4 +72,18 @@ impl Watching {
         }
         panic!("{what}: {:#?}", self.seen);
     }
+}
+
+/// A Python process that reads what it is told, and the first line that it has printed.
+pub(crate) fn python(script: &str) -> (Child, String) {
+    let python = std::env::var("SONAGI_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let mut process = Command::new(python)
+        .args(["-c", script])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("these tests need Python 3; `make setup` installs it");
+    let mut line = String::new();
+    BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    (process, line)
 }
